@@ -1,7 +1,9 @@
 use crate::decode::abi;
 use crate::elf::{Elf, File as ElfFile, build_id};
 use crate::error::Error;
-use crate::functions::{FORKS, GOMP_STARTS_REGIONS, KEEPS_FOR_THREADS, PREFIXES, THREADPRIVATE};
+use crate::functions::{
+    FORKS, GOMP_STARTS_REGIONS, KEEPS_FOR_THREADS, PREFIXES, TELL_NOTHING, THREADPRIVATE,
+};
 use crate::size_use::{self, SizeUse, Spins};
 use memchr::memmem;
 use object::elf::{self, FileHeader64, SectionHeader64};
@@ -11,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{Read, Seek};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// The largest file that is inspected, in bytes.
@@ -150,7 +152,7 @@ pub fn fingerprint(open: &Path) -> Result<String, Error> {
 
 /// The facts about a file whose path is `path`; `None` if it names nothing of OpenMP.
 pub(crate) fn relevant_module(opened: Opened, path: &Path) -> Result<Option<ModuleFacts>, Error> {
-    if names_nothing(&ReadCache::new(&opened.file)) {
+    if names_nothing(&opened.file) {
         return Ok(None);
     }
     read(opened, path).map(Some)
@@ -159,25 +161,81 @@ pub(crate) fn relevant_module(opened: Opened, path: &Path) -> Result<Option<Modu
 /// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name
 /// the functions among its dynamic symbols or in its data. This holds for nearly all of a Python process's
 /// 200 libraries, so most of their 150 MB isn't read.
-fn names_nothing<'a, R: ReadRef<'a>>(file: R) -> bool {
-    let endian = LittleEndian;
-    let loaded = || {
-        let header = FileHeader64::<LittleEndian>::parse(file).ok()?;
-        let sections = header.section_headers(endian, file).ok()?;
-        // Without this section the imports are unknown.
-        sections.iter().find(|section| section.sh_type(endian) == elf::SHT_DYNAMIC)?;
-        let symbols = sections.iter().find(|section| section.sh_type(endian) == elf::SHT_DYNSYM);
-        let names = symbols.map(|section| section.sh_link(endian) as usize);
-        let is_data = |section: &SectionHeader64<_>| {
-            let flags = section.sh_flags(endian).0;
-            flags & elf::SHF_ALLOC.0 != 0 && flags & elf::SHF_EXECINSTR.0 == 0
+fn names_nothing(file: &File) -> bool {
+    let Some(pieces) = may_name(&ReadCache::new(file)) else { return false };
+    let openmp = Openmp::new();
+    let mut window = vec![0; WINDOW];
+    pieces.iter().all(|piece| {
+        (0..piece.size).step_by(WINDOW - LONGEST_NAME).all(|begin| {
+            let read = &mut window[..WINDOW.min(usize::try_from(piece.size - begin).unwrap_or(WINDOW))];
+            file.read_exact_at(read, piece.offset.saturating_add(begin)).is_ok()
+                && !openmp.is_named_in(read, piece.is_symbols)
+        })
+    })
+}
+
+/// What is read at once, in bytes: it stays in the processor's cache.
+const WINDOW: usize = 1 << 18;
+/// At least as long as any prefix, and as what is known to tell nothing.
+const LONGEST_NAME: usize = 32;
+
+/// A part of a file in which names of functions may stand.
+struct Piece {
+    offset: u64,
+    size: u64,
+    /// The names are those of its dynamic symbols.
+    is_symbols: bool,
+}
+
+struct Openmp([memmem::Finder<'static>; PREFIXES.len()]);
+
+impl Openmp {
+    fn new() -> Openmp {
+        Openmp(PREFIXES.map(memmem::Finder::new))
+    }
+
+    fn is_named_in(&self, data: &[u8], are_symbols: bool) -> bool {
+        let tells = |begin: usize| {
+            !are_symbols || !TELL_NOTHING.iter().any(|name| data[begin..].starts_with(name.as_bytes()))
         };
-        let all = sections.iter().enumerate();
-        let read = all.filter(|(at, section)| is_data(section) || Some(*at) == names);
-        read.map(|(_, section)| section.data(endian, file).ok()).collect::<Option<Vec<_>>>()
+        self.0.iter().any(|prefix| prefix.find_iter(data).any(tells))
+    }
+}
+
+/// Where the names of functions may stand in a file: its dynamic symbols' names, and what of it is loaded and
+/// is neither code nor a table of numbers. `None` if that isn't known.
+fn may_name<'a, R: ReadRef<'a>>(file: R) -> Option<Vec<Piece>> {
+    let endian = LittleEndian;
+    let header = FileHeader64::<LittleEndian>::parse(file).ok()?;
+    let sections = header.section_headers(endian, file).ok()?;
+    // Without this section the imports are unknown.
+    sections.iter().find(|section| section.sh_type(endian) == elf::SHT_DYNAMIC)?;
+    let symbols = sections.iter().find(|section| section.sh_type(endian) == elf::SHT_DYNSYM);
+    let names = symbols.map(|section| section.sh_link(endian) as usize);
+    let of_numbers = [
+        elf::SHT_NOBITS,
+        elf::SHT_RELA,
+        elf::SHT_DYNSYM,
+        elf::SHT_HASH,
+        elf::SHT_GNU_HASH,
+        elf::SHT_GNU_VERSYM,
+    ];
+    let is_data = |section: &SectionHeader64<_>| {
+        let flags = section.sh_flags(endian).0;
+        flags & elf::SHF_ALLOC.0 != 0
+            && flags & elf::SHF_EXECINSTR.0 == 0
+            && !of_numbers.contains(&section.sh_type(endian))
     };
-    let openmp = PREFIXES.map(memmem::Finder::new);
-    loaded().is_some_and(|pieces| pieces.iter().all(|data| openmp.iter().all(|it| it.find(data).is_none())))
+    let all = sections.iter().enumerate();
+    let read = all.filter(|(at, section)| is_data(section) || Some(*at) == names);
+    let piece = |(at, section): (usize, &SectionHeader64<_>)| Piece {
+        offset: section.sh_offset(endian),
+        size: section.sh_size(endian),
+        is_symbols: Some(at) == names,
+    };
+    let pieces: Vec<Piece> = read.map(piece).collect();
+    let bytes = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.size));
+    (bytes <= MAX_FILE).then_some(pieces)
 }
 
 fn read(opened: Opened, path: &Path) -> Result<ModuleFacts, Error> {
@@ -198,6 +256,16 @@ fn read(opened: Opened, path: &Path) -> Result<ModuleFacts, Error> {
 /// The bytes are no intact ELF file.
 pub fn module_from_bytes(bytes: &[u8]) -> Result<ModuleFacts, Error> {
     facts(bytes, Path::new(""))
+}
+
+/// See [`names_nothing`].
+fn names_something<'a, R: ReadRef<'a>>(file: R) -> bool {
+    let openmp = Openmp::new();
+    let is_named = |piece: Piece| {
+        let read = file.read_bytes_at(piece.offset, piece.size);
+        read.is_ok_and(|data| openmp.is_named_in(data, piece.is_symbols))
+    };
+    may_name(file).is_none_or(|pieces| pieces.into_iter().any(is_named))
 }
 
 fn keeps_for_threads(elf: &Elf<'_>) -> bool {
@@ -226,6 +294,6 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,
     };
-    debug_assert!(!facts.is_relevant() || !names_nothing(file), "{facts:?}");
+    debug_assert!(!facts.is_relevant() || names_something(file), "{facts:?}");
     Ok(facts)
 }

@@ -20,6 +20,9 @@ pub(crate) enum Role {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trait {
     Tells(Role),
+    /// Tells about the team, but the client answers it so that nobody learns the size. That doesn't hold for
+    /// what is looked up by its name.
+    Answered,
     NeverReturns,
     /// The thread goes on where an exception is caught.
     Throws,

@@ -8,6 +8,8 @@ use super::omp::OMP;
 
 /// Prefixes of names that a file needs in order to start a region or to ask about a team.
 pub(crate) const PREFIXES: [&str; 4] = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
+/// The names that begin so and that nobody who calls them learns anything of a team by. OpenBLAS has one.
+pub(crate) const TELL_NOTHING: [&str; 3] = ["omp_in_explicit_task", "omp_in_final", "omp_in_parallel"];
 /// Assumed where the number of arguments is unknown: one per argument register.
 const UNKNOWN: usize = 6;
 
@@ -33,7 +35,8 @@ fn of_c(name: &str) -> &str {
 
 /// Whether this is the name of a function that is known to tell about a team.
 pub(crate) fn is_known_to_tell(name: &str) -> bool {
-    find(of_c(name)).is_some() && role(name) != Role::Other
+    let name = of_c(name);
+    find(name).is_some() && (role(name) != Role::Other || is(name, Trait::Answered))
 }
 
 /// The role of an imported function. Fortran's names have an underscore at the end.
@@ -99,14 +102,17 @@ mod tests {
     fn fortrans_names_mean_the_same() {
         assert_eq!(role("omp_get_num_threads_"), Role::TeamSize);
         assert_eq!(role("omp_get_thread_num_"), Role::ThreadNumber);
-        for name in
-            ["omp_in_parallel", "omp_get_active_level", "omp_get_team_size", "omp_get_ancestor_thread_num"]
-        {
+        for name in ["omp_get_active_level", "omp_get_team_size", "omp_get_ancestor_thread_num"] {
             assert_eq!(role(name), Role::Inquiry);
             assert_eq!(role(&format!("{name}_")), Role::Inquiry);
         }
         assert_eq!(role("omp_get_team_size_8_"), Role::Inquiry);
         assert_eq!(role("omp_get_place_num_"), Role::Inquiry);
         assert_eq!(role("omp_get_schedule_"), Role::Other);
+        assert_eq!(role("omp_in_something_new"), Role::Inquiry);
+        for name in TELL_NOTHING {
+            assert_eq!(role(name), Role::Other);
+        }
+        assert!(is_known_to_tell("omp_in_parallel_") && !is_known_to_tell("omp_in_final"));
     }
 }

@@ -1,6 +1,6 @@
 //! OpenMP's own functions (`omp_*`) that the analysis knows.
 
-use super::group::Trait::Tells;
+use super::group::Trait::{Answered, Tells};
 use super::group::{Group, Role};
 
 /// How the names of all begin that tell about a team.
@@ -12,8 +12,8 @@ pub(super) static OMP: &[Group] = &[
         names: &["omp_get_num_threads/0"] },
     Group { why: "returns the thread number", is: &[Tells(Role::ThreadNumber)],
         names: &["omp_get_thread_num/0"] },
-    Group { why: "a region with a team of one is not active", is: &[Tells(Role::Inquiry)],
-        names: &["omp_in_parallel/0"] },
+    Group { why: "a region with a team of one is not active, but the client says it is if it made it so",
+        is: &[Answered], names: &["omp_in_parallel/0"] },
     Group { why: "counts the levels with more than one thread", is: &[Tells(Role::Inquiry)],
         names: &["omp_get_active_level"] },
     Group { why: "asks about an outer team", is: &[Tells(Role::Inquiry)],
@@ -22,6 +22,8 @@ pub(super) static OMP: &[Group] = &[
         names: &["omp_get_dynamic/0", "omp_get_level/0", "omp_get_max_threads/0", "omp_get_num_procs/0",
             "omp_get_thread_limit/0", "omp_get_wtick/0", "omp_get_wtime/0", "omp_set_lock/1",
             "omp_unset_lock/1"] },
+    Group { why: "tells of the task, which is the same in any team", is: &[],
+        names: &["omp_in_explicit_task/0", "omp_in_final/0"] },
     Group { why: "tells of settings and of the machine, not of a team", is: &[],
         names: &["omp_get_cancellation", "omp_get_default_allocator", "omp_get_default_device",
             "omp_get_device_num", "omp_get_initial_device", "omp_get_max_active_levels",

@@ -84,14 +84,16 @@ impl Search<'_, '_> {
         let mut loops = Vec::new();
         for last in 0..seen.all.len() {
             seen.last = last;
-            match (seen.all[last].flow(), seen.all[last].target()) {
-                // Whatever leads nowhere without a yield does so with one.
-                (Flow::Branch | Flow::Jump, Target::Code(target)) if seen.leads_nowhere(target, true) => {
+            // Whatever leads nowhere without a yield does so with one.
+            if seen.leads_nowhere(true) {
+                if let Target::Code(target) = seen.all[last].target() {
                     self.place.get_or_insert(target);
-                    if seen.leads_nowhere(target, false) {
-                        loops.push(last);
-                    }
                 }
+                if seen.leads_nowhere(false) {
+                    loops.push(last);
+                }
+            }
+            match (seen.all[last].flow(), seen.all[last].target()) {
                 (Flow::Call, target @ Target::Code(_)) => {
                     if let Callee::Local(callee) = code.callee(target) {
                         callees.insert(callee);
@@ -114,6 +116,10 @@ impl Search<'_, '_> {
 struct Seen<'c, 'e> {
     code: &'c Code<'e>,
     all: Vec<Instruction>,
+    /// Where each may lead besides the next one, or instead; [`NOWHERE`] for most.
+    leads: Vec<u32>,
+    /// Whether another one leads to it.
+    joined: Vec<bool>,
     last: usize,
     /// For each the latest search that came to it, and which of `acts` it does.
     notes: Vec<(u32, Option<NonZeroU32>)>,
@@ -121,6 +127,8 @@ struct Seen<'c, 'e> {
     /// What is told is kept: to find it out takes longer than to decode an instruction.
     acts: Vec<Act>,
 }
+
+const NOWHERE: u32 = u32::MAX;
 
 /// What an instruction does.
 enum Act {
@@ -133,12 +141,28 @@ enum Act {
 
 impl<'c, 'e> Seen<'c, 'e> {
     fn new(code: &'c Code<'e>) -> Self {
-        Seen { code, all: Vec::new(), last: 0, notes: Vec::new(), searches: 0, acts: Vec::new() }
+        let (all, leads, joined) = (Vec::new(), Vec::new(), Vec::new());
+        Seen { code, all, leads, joined, last: 0, notes: Vec::new(), searches: 0, acts: Vec::new() }
     }
 
     /// Takes at most so many instructions of a function instead; `false` if it has more, or other bytes.
     fn begin(&mut self, bytes: &[u8], span: (u64, u64), most: usize) -> bool {
         let whole = decode_into(&mut self.all, bytes, span, most);
+        self.leads.clear();
+        self.joined.clear();
+        self.joined.resize(self.all.len(), false);
+        for instruction in &self.all {
+            let place = match (instruction.flow(), instruction.target()) {
+                (Flow::Jump | Flow::Branch, Target::Code(target)) => {
+                    self.all.binary_search_by_key(&target, Instruction::address).ok()
+                }
+                _ => None,
+            };
+            self.leads.push(place.and_then(|place| u32::try_from(place).ok()).unwrap_or(NOWHERE));
+            if let Some(place) = place {
+                self.joined[place] = true;
+            }
+        }
         self.notes.clear();
         self.notes.resize(self.all.len(), (0, None));
         (self.last, self.searches) = (0, 0);
@@ -146,17 +170,16 @@ impl<'c, 'e> Seen<'c, 'e> {
         whole
     }
 
-    /// Whether the last one leads back to `target`, and from there a way around only reads memory, and may
-    /// yield or not.
-    fn leads_nowhere(&mut self, target: u64, may_yield: bool) -> bool {
-        let is_back = target <= self.all[self.last].address();
-        let Some(begin) = is_back.then(|| self.place_of(target)).flatten() else { return false };
-        // Most loops compute, and most of those that don't end here are found out without following each way.
-        if !self.is_reached(begin, may_yield) {
+    /// Whether the last one leads back, and from there a way around only reads memory, and may yield or not.
+    fn leads_nowhere(&mut self, may_yield: bool) -> bool {
+        let Some(begin) = self.led_to(self.last) else { return false };
+        // Most loops compute, which is found out without following each way.
+        let Some(straight) = self.straight_on(begin, may_yield) else { return false };
+        if !self.may_lead_nowhere(begin, straight, may_yield) {
             return false;
         }
         let mut left = MAX_LOOK;
-        let mut ways = vec![(begin, Way::default())];
+        let mut ways = vec![(begin, Way::new())];
         while let Some((mut place, mut way)) = ways.pop() {
             while let Some(rest) = left.checked_sub(1)
                 && let Some(look) = self.look(place, may_yield)
@@ -178,19 +201,40 @@ impl<'c, 'e> Seen<'c, 'e> {
         false
     }
 
-    /// Whether the last one can be reached from there at all by what changes nothing but registers.
-    fn is_reached(&mut self, begin: usize, may_yield: bool) -> bool {
+    /// The first one of those that all ways to the last one end with; `None` if one of them changes something,
+    /// or they are too many.
+    fn straight_on(&mut self, begin: usize, may_yield: bool) -> Option<usize> {
+        for place in (begin..=self.last).rev().take(MAX_LOOP) {
+            self.look(place, may_yield)?;
+            if place == begin || self.joined[place] || self.all[place - 1].flow() == Flow::Jump {
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    /// Whether the last one can be reached at all by what changes nothing but registers, and not each way there
+    /// carries a register on, as those from `straight` on alone show.
+    fn may_lead_nowhere(&mut self, begin: usize, straight: usize, may_yield: bool) -> bool {
         self.searches += 1;
-        let mut left = MAX_LOOK;
+        let (mut left, mut is_reached) = (MAX_LOOK, false);
+        let mut written = RegisterSet::default();
         let mut next = vec![begin];
         while let Some(mut place) = next.pop() {
-            while left > 0
-                && std::mem::replace(&mut self.notes[place].0, self.searches) != self.searches
-                && self.look(place, may_yield).is_some()
+            while std::mem::replace(&mut self.notes[place].0, self.searches) != self.searches
+                && let Some(look) = self.look(place, may_yield)
             {
+                if place < straight {
+                    written.extend(look.writes);
+                }
+                if left == 0 {
+                    // What else is written isn't known.
+                    return true;
+                }
                 left -= 1;
                 if place == self.last {
-                    return true;
+                    is_reached = true;
+                    break;
                 }
                 let (ahead, other) = self.next(place);
                 next.extend(other);
@@ -198,20 +242,23 @@ impl<'c, 'e> Seen<'c, 'e> {
                 place = ahead;
             }
         }
-        false
+        let mut way = Way::new();
+        let goes_on = (straight..=self.last)
+            .all(|place| self.look(place, may_yield).is_some_and(|look| way.takes(look)));
+        is_reached && goes_on && !way.carries_but(written)
     }
 
     /// Where the code goes on from one that isn't the last, and where else it may.
     fn next(&self, place: usize) -> (Option<usize>, Option<usize>) {
-        match (self.all[place].flow(), self.all[place].target()) {
-            (Flow::Jump, Target::Code(target)) => (self.place_of(target), None),
-            (Flow::Branch, Target::Code(target)) => (Some(place + 1), self.place_of(target)),
-            _ => (Some(place + 1), None),
+        match self.all[place].flow() {
+            Flow::Jump if matches!(self.all[place].target(), Target::Code(_)) => (self.led_to(place), None),
+            _ => (Some(place + 1), self.led_to(place)),
         }
     }
 
-    fn place_of(&self, address: u64) -> Option<usize> {
-        self.all[..=self.last].binary_search_by_key(&address, Instruction::address).ok()
+    /// Where it leads besides the next one, or instead, if that isn't behind the last one.
+    fn led_to(&self, place: usize) -> Option<usize> {
+        Some(self.leads[place] as usize).filter(|to| *to <= self.last)
     }
 
     /// What one reads and writes, if it changes nothing but registers.
@@ -241,43 +288,56 @@ impl<'c, 'e> Seen<'c, 'e> {
 }
 
 /// A way through some instructions that change nothing but registers.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Way {
     length: usize,
     looks: bool,
+    written: RegisterSet,
     /// For each register that was written, those whose values at the beginning went into it.
-    origins: Vec<(usize, RegisterSet)>,
+    origins: [RegisterSet; RegisterSet::MOST],
 }
 
 impl Way {
+    fn new() -> Way {
+        let none = RegisterSet::default();
+        Way { length: 0, looks: false, written: none, origins: [none; RegisterSet::MOST] }
+    }
+
     /// Goes on by an instruction; `false` if the way is too long then.
     fn takes(&mut self, look: &Look) -> bool {
         self.length += 1;
         self.looks |= look.reads_memory;
         let mut from = RegisterSet::default();
         for register in look.reads.iter() {
-            match self.origins.iter().find(|(written, _)| *written == register) {
-                Some((_, origins)) => from.extend(*origins),
-                None => from.insert(register),
+            match self.written.contains(register) {
+                true => from.extend(self.origins[register]),
+                false => from.insert(register),
             }
         }
-        self.origins.retain(|(written, _)| !look.writes.contains(*written));
-        self.origins.extend(look.writes.iter().map(|register| (register, from)));
+        self.written.extend(look.writes);
+        look.writes.iter().for_each(|register| self.origins[register] = from);
         self.length <= MAX_LOOP
+    }
+
+    /// Whether one of the registers that nothing else writes goes into itself.
+    fn carries_but(&self, others: RegisterSet) -> bool {
+        self.written
+            .iter()
+            .any(|register| self.origins[register].contains(register) && !others.contains(register))
     }
 
     /// Whether it looks at memory, and after some rounds all registers are as in the round before: no value
     /// goes into itself.
     fn leads_nowhere(&self) -> bool {
-        let mut origins = self.origins.clone();
+        let mut changing = self.written;
         loop {
-            let before = origins.len();
-            let mut written = RegisterSet::default();
-            origins.iter().for_each(|(register, _)| written.insert(*register));
-            origins.retain(|(_, from)| !from.is_disjoint(&written));
-            if origins.len() == before {
-                return self.looks && origins.is_empty();
+            let mut still = RegisterSet::default();
+            let goes_in = |register: &usize| !self.origins[*register].is_disjoint(changing);
+            changing.iter().filter(goes_in).for_each(|register| still.insert(register));
+            if still == changing {
+                return self.looks && still == RegisterSet::default();
             }
+            changing = still;
         }
     }
 }

@@ -7,8 +7,8 @@
 use super::clock;
 use super::interrupt::Interrupt;
 use super::seat::Seat;
+use crate::environment::{self, Change};
 use crate::host;
-use crate::launch::{self, Change};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use std::ffi::OsString;
@@ -49,7 +49,7 @@ impl Recipe {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::null());
         clean(&mut command);
-        launch::apply(&mut command, &self.environment);
+        environment::apply(&mut command, &self.environment);
         command
     }
 }

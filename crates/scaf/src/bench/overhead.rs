@@ -10,7 +10,7 @@ use super::private::Private;
 use super::progress::Progress;
 use super::stats::median;
 use super::{Header, publish};
-use crate::launch::{self, Change};
+use crate::environment::{self, Change};
 use crate::{cli, host, output};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -180,7 +180,7 @@ fn starts(managed: &[Change], interrupt: &Interrupt) -> Result<(f64, f64, f64)> 
     let mut commands = [Vec::new(), managed.to_vec()].map(|changes| {
         let mut command = Command::new("/bin/true");
         child::clean(&mut command);
-        launch::apply(&mut command, &changes);
+        environment::apply(&mut command, &changes);
         command.stdin(Stdio::null());
         command
     });

@@ -5,7 +5,9 @@ use super::child::{Child, Recipe};
 use super::interrupt::Interrupt;
 use super::slow::Motion;
 use crate::daemon;
-use crate::launch::{self, Change, Wish};
+use crate::environment::{self, Change};
+use crate::launch;
+use crate::wish::Wish;
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal};
 use std::ffi::OsString;
@@ -132,14 +134,14 @@ impl Private {
 
     /// The changes to the user's environment for a program under this daemon.
     pub fn changes(&self, wish: &Wish) -> Vec<Change> {
-        launch::environment(wish, &self.socket(), &self.library, &|name| std::env::var_os(name))
+        environment::managed(wish, &self.socket(), &self.library, &|name| std::env::var_os(name))
     }
 
     /// The environment of a program called `name` under this daemon: that of `scaf run --min MIN`, from a
     /// clean one.
     pub fn environment(&self, name: &str, min: u32) -> Vec<Change> {
         let wish = Wish { name: Some(name.to_owned()), min, ..Wish::none() };
-        launch::environment(&wish, &self.socket(), &self.library, &|_| None)
+        environment::managed(&wish, &self.socket(), &self.library, &|_| None)
     }
 }
 

@@ -8,8 +8,8 @@
 
 use super::child::Recipe;
 use super::seat::{Seat, lock};
+use crate::environment::Change;
 use crate::host;
-use crate::launch::Change;
 use anyhow::{Context, Result};
 use scafd::apply::slow::{Contexts, MOST_PERIOD_US, RHYTHM, Slow};
 use scafd::observe::{Observer, cgroup};

@@ -12,8 +12,9 @@ use crate::bench::clock;
 use crate::bench::interrupt::Interrupt;
 use crate::bench::private::Private;
 use crate::bench::progress::Progress;
-use crate::launch::{self, Malleable, Wish};
+use crate::environment;
 use crate::profile::Source;
+use crate::wish::{Malleable, Wish};
 use crate::{cli, daemon, output, target};
 use anyhow::{Context, Result, bail};
 use compare::{Difference, Reference, Rule};
@@ -127,10 +128,12 @@ impl Check {
     /// The plain runs; why nothing can be compared with them, if so.
     fn plain(&self, trial: &mut Trial) -> Result<Result<Plain, String>> {
         let mut came: Vec<Came> = Vec::new();
+        // We may be managed ourselves.
+        let without_us = environment::taken_back(&|name| std::env::var_os(name));
         let mut wanted = PLAIN;
         loop {
             while came.len() < wanted {
-                came.push(trial.run(&launch::without_us(), None, &self.interrupt)?);
+                came.push(trial.run(&without_us, None, &self.interrupt)?);
                 self.progress.step();
                 if came.len() == 1 {
                     let first = &came[0];

@@ -3,7 +3,7 @@
 
 use crate::bench::clock;
 use crate::bench::interrupt::Interrupt;
-use crate::launch::{self, Change};
+use crate::environment::{self, Change};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use std::ffi::OsString;
@@ -92,7 +92,7 @@ impl Trial {
     /// Runs it, for `cap_s` seconds at most.
     /// # Errors
     /// It can't be started, its files can't be read or written, or the user interrupts.
-    pub fn run(&mut self, environment: &[Change], cap_s: Option<f64>, interrupt: &Interrupt) -> Result<Came> {
+    pub fn run(&mut self, changes: &[Change], cap_s: Option<f64>, interrupt: &Interrupt) -> Result<Came> {
         for (path, content) in self.outputs.iter().zip(&self.before) {
             put(path, content.as_deref())?;
             mark_as_old(path)?;
@@ -105,7 +105,7 @@ impl Trial {
             None => Stdio::null(),
         });
         command.stdout(out.try_clone()?).stderr(err.try_clone()?);
-        launch::apply(&mut command, environment);
+        environment::apply(&mut command, changes);
         // SAFETY: one system call between fork and exec.
         unsafe {
             command.pre_exec(|| Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?));

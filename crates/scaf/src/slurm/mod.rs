@@ -8,10 +8,12 @@ pub use watch::watch;
 
 use crate::cli::SlurmEnv;
 use crate::daemon;
-use crate::launch::{self, Change, Malleable, Wish};
+use crate::environment::{self, Change};
+use crate::launch;
+use crate::wish::{self, Malleable, Wish};
 use anyhow::{Result, anyhow, bail};
 use scafd::paths::{self, Scope};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -52,7 +54,7 @@ pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
         let wish = Wish {
             min: flags.min,
             max: flags.max,
-            weight_milli: launch::milli(flags.weight),
+            weight_milli: wish::milli(flags.weight),
             exact: flags.exact,
             malleable: Malleable::Unsaid,
             ..Wish::none()
@@ -63,7 +65,7 @@ pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
         if let Some(other) = daemon::other_version(&socket) {
             bail!("{other}");
         }
-        let mut changes = launch::environment(&wish, &socket, &library, &inherited);
+        let mut changes = environment::managed(&wish, &socket, &library, &inherited);
         let (job, step) = flags.job;
         changes.push((JOB_VARIABLE, Some(format!("{job}.{}", low(step)).into())));
         changes
@@ -72,25 +74,12 @@ pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What undoes [`launch::environment`], if an outer step set it.
+/// What undoes what an outer step set, if one did.
 fn taken_back(before: &dyn Fn(&str) -> Option<OsString>) -> Vec<Change> {
     if before(JOB_VARIABLE).is_none() {
         return Vec::new();
     }
-    let names = [JOB_VARIABLE].into_iter().chain(launch::OURS);
-    let mut changes: Vec<Change> = names.map(|name| (name, None)).collect();
-    if launch::spin_is_ours(before) {
-        changes.push(("GOMP_SPINCOUNT", None));
-    }
-    let preloaded = before("LD_PRELOAD").unwrap_or_default();
-    let others: Vec<&[u8]> = preloaded
-        .as_bytes()
-        .split(|byte| b" :".contains(byte))
-        .filter(|path| !path.is_empty() && !path.ends_with(b"/libscaf.so"))
-        .collect();
-    let others = others.join(&b':');
-    changes.push(("LD_PRELOAD", (!others.is_empty()).then(|| OsStr::from_bytes(&others).to_owned())));
-    changes
+    [(JOB_VARIABLE, None)].into_iter().chain(environment::taken_back(before)).collect()
 }
 
 fn encoded(changes: &[Change]) -> Vec<u8> {

@@ -6,6 +6,7 @@ use crate::program::permission;
 use crate::program::promise::note;
 use crate::region::mechanisms::gather::chosen::Chosen;
 use crate::region::mechanisms::gather::{self, work};
+use crate::region::mechanisms::resize;
 use crate::region::place::asked;
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
@@ -40,13 +41,20 @@ macro_rules! answers {
 answers! {
     get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |me| work::number(me);
     get_num_threads() => num_threads or c"omp_get_num_threads" or 1, |me| work::size(me);
-    in_parallel() => in_parallel or c"omp_in_parallel" or 0, |_me| 1;
+    is_active() => in_parallel or c"omp_in_parallel" or 0, |_me| 1;
     in_final() => in_final or c"omp_in_final" or 0, |me| c_int::from(me.task.get().is_final);
     get_level() => level or c"omp_get_level" or 0, |me| work::level(me);
     get_active_level() => active_level or c"omp_get_active_level" or 0, |_me| 1;
     get_team_size(level) => team_size or c"omp_get_team_size" or -1, |me| work::size_at(me, level);
     get_ancestor_thread_num(level) => ancestor_thread_num or c"omp_get_ancestor_thread_num" or -1,
         |me| work::number_at(me, level);
+}
+
+/// A region that has one thread because of us is active for the program, as it is without us: the answer
+/// must not depend on the team's size, for OpenBLAS asks, and so all that use numpy do.
+pub unsafe extern "C" fn in_parallel(caller: usize) -> c_int {
+    // SAFETY: this thread's own state.
+    unsafe { if resize::hides_a_team(thread()) { 1 } else { is_active(caller) } }
 }
 
 fn runtime_of(caller: usize) -> Option<&'static Runtime> {

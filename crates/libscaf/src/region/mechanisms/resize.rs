@@ -24,3 +24,12 @@ pub unsafe fn inner_request(this: *mut Thread, code: Code, requested: u32) -> u3
         if (*this).shrunk != 0 && one_level() { 1 } else { requested }
     }
 }
+
+/// Whether the region around has one thread because of us, and has several without us.
+pub unsafe fn hides_a_team(this: *mut Thread) -> bool {
+    // SAFETY: this thread's own state; omp_get_thread_limit takes nothing.
+    unsafe {
+        let (around, shrunk) = ((*this).runtime.as_ref(), (*this).shrunk != 0);
+        around.is_some_and(|runtime| shrunk && runtime.thread_limit.is_none_or(|limit| limit() > 1))
+    }
+}

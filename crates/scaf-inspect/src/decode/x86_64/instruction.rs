@@ -23,8 +23,9 @@ thread_local! {
     static INFO: RefCell<InstructionInfoFactory> = RefCell::new(InstructionInfoFactory::new());
 }
 
-/// A number that is no register's.
-const FLAGS: usize = 255;
+/// The numbers of all registers that are neither general nor vector nor mask registers, and of the flags.
+const OTHERS: usize = 56;
+const FLAGS: usize = 63;
 /// Registers that a called function may change.
 const SCRATCH: [Name; 9] =
     [Name::RAX, Name::RCX, Name::RDX, Name::RSI, Name::RDI, Name::R8, Name::R9, Name::R10, Name::R11];
@@ -39,7 +40,7 @@ pub(crate) enum Effect {
     More,
 }
 
-/// What is read and changed, with the decoder's register numbers.
+/// What is read and changed.
 #[derive(Default)]
 pub(crate) struct Look {
     pub reads_memory: bool,
@@ -132,10 +133,14 @@ impl Instruction {
 
     pub fn effect(&self) -> Effect {
         let i = &self.0;
+        // Most of what changes memory, told at once.
+        if i.mnemonic() == Mnemonic::Mov && i.op0_kind() == OpKind::Memory {
+            return Effect::More;
+        }
         let calls = matches!(i.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
         if calls && matches!(i.mnemonic(), Mnemonic::Call) {
             let mut writes = RegisterSet::default();
-            SCRATCH.iter().for_each(|name| writes.insert(*name as usize));
+            SCRATCH.iter().for_each(|name| writes.insert(number(*name)));
             return Effect::Call(Look { writes, ..Look::default() });
         }
         let goes_on = matches!(
@@ -162,7 +167,7 @@ impl Instruction {
             }
         }
         for register in used.used_registers() {
-            let whole = register.register().full_register() as usize;
+            let whole = number(register.register());
             // What is written on a condition else keeps its value.
             if !matches!(register.access(), OpAccess::Write) {
                 look.reads.insert(whole);
@@ -211,4 +216,15 @@ impl Instruction {
 
 pub(super) fn general(name: Name) -> Option<Register> {
     name.is_gpr().then(|| name.full_register().number())
+}
+
+/// Parts of a register have the number of the whole.
+fn number(name: Name) -> usize {
+    let whole = name.full_register();
+    match whole.number() {
+        number if whole.is_gpr() => number,
+        number if whole.is_zmm() => 16 + number,
+        number if whole.is_k() => 48 + number,
+        _ => OTHERS,
+    }
 }

@@ -1,7 +1,7 @@
 use super::super::interrupt::Interrupt;
 use super::super::private::Private;
 use super::super::slow::Motion;
-use crate::launch::Change;
+use crate::environment::Change;
 use anyhow::{Result, bail};
 use std::fmt;
 use std::path::Path;

@@ -7,7 +7,7 @@ use super::super::interrupt::Interrupt;
 use super::super::private::Private;
 use super::super::progress::Progress;
 use super::super::stats::median;
-use crate::launch::Change;
+use crate::environment::Change;
 use crate::{host, output};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,255 @@
+//! The environment of a managed program, and of one that is to run as without us.
+
+use crate::daemon;
+use crate::filters;
+use crate::wish::Wish;
+use scaf_proto::rank::SPIN_OF_RANKS;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::process::Command;
+
+/// Spins in the waits that the library takes over, in loop rounds of 15 ns: libgomp's default. Threads of a
+/// folded program sleep at once.
+pub const SPIN: &str = "300000";
+
+/// Spins in libgomp's own waits where the library can't adapt them to the fold (`libscaf`'s `crowd`). A loop
+/// with a barrier each 50 us, two threads folded onto one PU, takes 206 ms at best; with libgomp's default
+/// 8,000 ms, with 10,000 rounds 501, with 1,000 rounds 238. Alone on the machine, programs run 0 to 7%
+/// longer.
+const SPIN_FIXED: &str = "1000";
+
+/// How long a thread of an OpenBLAS spins where it has nothing to do, before it sleeps: this power of two in
+/// ticks of the processor's clock, so 1 to 2 ms. The library's own 28 is 0.1 s for each of its threads at each
+/// start of a Python program, beside whoever else computes (`docs/decisions/waits.md`). It is read once, when
+/// the library is loaded.
+pub const BLAS_SPIN: [&str; 2] = ["OPENBLAS_THREAD_TIMEOUT", "22"];
+
+/// One of these is set for each rank, by the launchers of Open MPI, MPICH and PMIx.
+pub const RANKS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];
+
+/// What the programs that start ranks are called.
+const LAUNCHERS: [&str; 4] = ["mpirun", "mpiexec", "orterun", "prterun"];
+
+/// Where one of these is set, the library gives libgomp no further threads: libgomp would bind them, limit
+/// them, or give them larger stacks.
+const UNSTEERABLE: [&str; 6] = [
+    "OMP_PROC_BIND",
+    "OMP_PLACES",
+    "GOMP_CPU_AFFINITY",
+    "OMP_THREAD_LIMIT",
+    "OMP_STACKSIZE",
+    "GOMP_STACKSIZE",
+];
+
+/// A variable's new value; `None` removes it.
+pub type Change = (&'static str, Option<OsString>);
+
+/// Variables that nobody else has: with `LD_PRELOAD`, `GOMP_SPINCOUNT` and OpenBLAS's all that [`managed`]
+/// changes.
+pub const OURS: [&str; 10] = [
+    daemon::SOCKET_VARIABLE,
+    "SCAF_NAME",
+    "SCAF_MIN",
+    "SCAF_MAX",
+    "SCAF_WEIGHT_MILLI",
+    "SCAF_RIGID",
+    "SCAF_EXACT",
+    "SCAF_MALLEABLE",
+    "SCAF_FILTERS",
+    "SCAF_SPIN",
+];
+
+/// The changes for a managed program to the environment that `before` looks up.
+pub fn managed(
+    wish: &Wish,
+    socket: &Path,
+    library: &Path,
+    before: &dyn Fn(&str) -> Option<OsString>,
+) -> Vec<Change> {
+    // Wishes not given are removed: a program that we manage may use `scaf run` itself.
+    let mut changes = vec![
+        ("LD_PRELOAD", Some(preload(library, before("LD_PRELOAD").as_deref()))),
+        (daemon::SOCKET_VARIABLE, Some(socket.into())),
+        ("SCAF_NAME", wish.name.as_ref().map(OsString::from)),
+        ("SCAF_MIN", Some(wish.min.to_string().into())),
+        ("SCAF_MAX", wish.max.map(|max| max.to_string().into())),
+        ("SCAF_WEIGHT_MILLI", Some(wish.weight_milli.to_string().into())),
+        ("SCAF_RIGID", wish.rigid.then(|| "1".into())),
+        ("SCAF_EXACT", wish.exact.then(|| "1".into())),
+        ("SCAF_MALLEABLE", wish.malleable.word().map(OsString::from)),
+        ("SCAF_FILTERS", filters::survived().map(|filters| filters.to_string().into())),
+    ];
+    // A spin count set by an outer `scaf run` is no user's choice. If the user chose how to wait, the runtime
+    // keeps all waits.
+    let counts = before("GOMP_SPINCOUNT").is_some() && !spin_is_ours(before);
+    let chosen = before("OMP_WAIT_POLICY").is_some() || counts;
+    if !chosen {
+        let fixed = UNSTEERABLE.iter().any(|name| before(name).is_some());
+        let is_rank = RANKS.iter().any(|name| before(name).is_some());
+        let spin = if fixed { Some(SPIN_FIXED) } else { is_rank.then_some(SPIN_OF_RANKS) };
+        changes.push(("GOMP_SPINCOUNT", spin.map(OsString::from)));
+    }
+    changes.push(("SCAF_SPIN", (!chosen).then(|| SPIN.into())));
+    let [name, ours] = BLAS_SPIN;
+    if before(name).is_none() {
+        changes.push((name, Some(ours.into())));
+    }
+    changes
+}
+
+/// What undoes [`managed`].
+pub fn taken_back(before: &dyn Fn(&str) -> Option<OsString>) -> Vec<Change> {
+    let mut changes: Vec<Change> = OURS.iter().map(|name| (*name, None)).collect();
+    if spin_is_ours(before) {
+        changes.push(("GOMP_SPINCOUNT", None));
+    }
+    let [name, ours] = BLAS_SPIN;
+    if before("SCAF_MIN").is_some() && before(name).is_some_and(|value| value == ours) {
+        changes.push((name, None));
+    }
+    if let Some(list) = before("LD_PRELOAD") {
+        let is_ours = |library: &&[u8]| Path::new(OsStr::from_bytes(library)).ends_with("libscaf.so");
+        let others = list.as_bytes().split(|byte| b" :".contains(byte));
+        let others = others.filter(|it| !it.is_empty() && !is_ours(it)).collect::<Vec<_>>().join(&b':');
+        changes.push(("LD_PRELOAD", (!others.is_empty()).then(|| OsString::from_vec(others))));
+    }
+    changes
+}
+
+/// Whether how long libgomp spins was set by [`managed`] before, and is no user's choice.
+fn spin_is_ours(before: &dyn Fn(&str) -> Option<OsString>) -> bool {
+    let ours = |count: OsString| count == SPIN_FIXED || count == SPIN_OF_RANKS;
+    before("SCAF_SPIN").is_some() && before("GOMP_SPINCOUNT").is_some_and(ours)
+}
+
+/// Whether that is a program that starts ranks of MPI jobs, which inherit its environment.
+pub fn starts_ranks(program: &Path) -> bool {
+    let name = program.file_name().map(OsStr::as_bytes).unwrap_or_default();
+    LAUNCHERS.iter().any(|launcher| name.starts_with(launcher.as_bytes()))
+}
+
+/// Applies [`managed`]'s changes to a command.
+pub fn apply(command: &mut Command, changes: &[Change]) {
+    for (name, value) in changes {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+}
+
+/// LD_PRELOAD with the library first, and once.
+fn preload(library: &Path, before: Option<&OsStr>) -> OsString {
+    let mut list = library.as_os_str().to_owned();
+    let others = before.unwrap_or_default().as_bytes().split(|byte| b" :".contains(byte));
+    for other in others.filter(|other| !other.is_empty() && *other != library.as_os_str().as_bytes()) {
+        list.push(":");
+        list.push(OsStr::from_bytes(other));
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_variables_of_ours_are_listed() {
+        let changes = managed(&Wish::none(), Path::new("/s"), Path::new("/l.so"), &|_| None);
+        let mut names: Vec<&str> = changes.iter().map(|(name, _)| *name).collect();
+        names.retain(|name| !["LD_PRELOAD", "GOMP_SPINCOUNT", BLAS_SPIN[0]].contains(name));
+        assert_eq!(names, OURS);
+    }
+
+    #[test]
+    fn preloaded_libraries_of_others_are_kept_and_ours_is_there_once() {
+        let ours = Path::new("/l/libscaf.so");
+        assert_eq!(preload(ours, None), "/l/libscaf.so");
+        assert_eq!(preload(ours, Some(OsStr::new("/a.so /b.so"))), "/l/libscaf.so:/a.so:/b.so");
+        assert_eq!(preload(ours, Some(OsStr::new("/l/libscaf.so:/a.so"))), "/l/libscaf.so:/a.so");
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_not_inherited() {
+        let wish = Wish::none();
+        let changes = managed(&wish, Path::new("/s"), Path::new("/l"), &|_| None);
+        for name in ["SCAF_NAME", "SCAF_MAX", "SCAF_RIGID", "SCAF_EXACT", "SCAF_MALLEABLE"] {
+            assert!(changes.contains(&(name, None)), "{name}");
+        }
+        assert!(changes.contains(&("SCAF_SOCKET", Some("/s".into()))));
+    }
+
+    #[test]
+    fn a_user_who_chose_how_to_wait_is_not_overruled() {
+        let wish = Wish::none();
+        let among = |set: &'static [(&'static str, &'static str)]| {
+            let before = move |name: &str| {
+                set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+            };
+            let changes = managed(&wish, Path::new("/s"), Path::new("/l"), &before);
+            let value = |wanted| {
+                changes
+                    .iter()
+                    .find(|(name, _)| *name == wanted)
+                    .map(|(_, value)| value.clone().unwrap_or_default())
+            };
+            (value("GOMP_SPINCOUNT"), value("SCAF_SPIN").unwrap_or_default())
+        };
+        let (none, spin): (OsString, OsString) = (OsString::new(), SPIN.into());
+        assert_eq!(among(&[]), (Some(none.clone()), spin.clone()));
+        assert_eq!(among(&[("OMP_WAIT_POLICY", "active")]), (None, none.clone()));
+        assert_eq!(among(&[("GOMP_SPINCOUNT", "5")]), (None, none.clone()));
+        assert_eq!(among(&[("OMP_PROC_BIND", "true")]), (Some(SPIN_FIXED.into()), spin.clone()));
+        assert_eq!(among(&[("PMIX_RANK", "1")]), (Some(SPIN_OF_RANKS.into()), spin.clone()));
+        let bound = &[("PMIX_RANK", "1"), ("OMP_PLACES", "cores")];
+        assert_eq!(among(bound), (Some(SPIN_FIXED.into()), spin.clone()));
+        assert!(starts_ranks(Path::new("/usr/bin/mpiexec.hydra")) && !starts_ranks(Path::new("/bin/mp")));
+        // What an outer scaf run has set is no choice.
+        let around = [("SCAF_SPIN", SPIN), ("GOMP_SPINCOUNT", SPIN_FIXED)];
+        assert_eq!(among(Box::leak(Box::new(around))), (Some(none.clone()), spin));
+        assert_eq!(among(&[("SCAF_SPIN", SPIN), ("GOMP_SPINCOUNT", "5")]), (None, none));
+    }
+
+    #[test]
+    fn how_long_openblas_spins_is_set_once_unless_its_user_chose_it() {
+        let [name, ours] = BLAS_SPIN;
+        let among = |value: Option<&'static str>| {
+            let before = move |asked: &str| value.filter(|_| asked == name).map(OsString::from);
+            let changes = managed(&Wish::none(), Path::new("/s"), Path::new("/l"), &before);
+            changes.into_iter().find(|(changed, _)| *changed == name).map(|(_, value)| value)
+        };
+        assert_eq!(among(None), Some(Some(ours.into())));
+        assert_eq!(among(Some("26")), None);
+        assert_eq!(among(Some(ours)), None, "an outer scaf run set it");
+    }
+
+    #[test]
+    fn what_was_set_is_taken_back_and_nothing_else() {
+        let start = [("LD_PRELOAD", "/a.so"), ("GOMP_SPINCOUNT", "5"), ("HOME", "/")];
+        let look_up = |set: &[(String, OsString)], asked: &str| {
+            set.iter().find(|(name, _)| name == asked).map(|(_, value)| value.clone())
+        };
+        for blas in [None, Some("26")] {
+            let blas = blas.map(|value| (BLAS_SPIN[0], value));
+            let plain: Vec<(String, OsString)> =
+                start.into_iter().chain(blas).map(|(name, value)| (name.into(), value.into())).collect();
+            let mut now = plain.clone();
+            let apply = |changes: Vec<Change>, now: &mut Vec<(String, OsString)>| {
+                for (name, value) in changes {
+                    now.retain(|(known, _)| known != name);
+                    now.extend(value.map(|value| (name.to_owned(), value)));
+                }
+            };
+            let library = Path::new("/l/libscaf.so");
+            apply(managed(&Wish::none(), Path::new("/s"), library, &|name| look_up(&plain, name)), &mut now);
+            assert_ne!(now, plain);
+            let managed = now.clone();
+            apply(taken_back(&|name| look_up(&managed, name)), &mut now);
+            now.sort();
+            let mut plain = plain;
+            plain.sort();
+            assert_eq!(now, plain);
+        }
+    }
+}

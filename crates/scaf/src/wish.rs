@@ -1,0 +1,134 @@
+//! What a user wishes for a program: fewest and most contexts, weight, whether results keep their bits.
+
+use crate::cli;
+use anyhow::{Result, bail};
+
+/// Longest program name in the handshake, in bytes.
+const NAME_BYTES: usize = 63;
+
+/// What its user says about the sizes of a program's teams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malleable {
+    /// Nothing: the judge of code decides.
+    Unsaid,
+    /// They may be resized.
+    Yes,
+    /// It is to be tried out ([`crate::check`]).
+    Check,
+}
+
+impl Malleable {
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Malleable::Unsaid => None,
+            Malleable::Yes => Some("1"),
+            Malleable::Check => Some("check"),
+        }
+    }
+}
+
+/// The user's wishes for a program.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// The program's name; `None` for the executable's.
+    pub name: Option<String>,
+    /// Fewest contexts, at least 1.
+    pub min: u32,
+    /// Most contexts; `None` for no limit.
+    pub max: Option<u32>,
+    /// Weight in thousandths, 1 to 1,000,000.
+    pub weight_milli: u32,
+    /// Whether the program needs all its contexts at once.
+    pub rigid: bool,
+    /// Whether the program's results are to keep their bits.
+    pub exact: bool,
+    /// Whether its teams may be resized whatever its code.
+    pub malleable: Malleable,
+}
+
+impl Wish {
+    /// No wishes at all.
+    pub fn none() -> Wish {
+        Wish {
+            name: None,
+            min: 1,
+            max: None,
+            weight_milli: 1000,
+            rigid: false,
+            exact: false,
+            malleable: Malleable::Unsaid,
+        }
+    }
+
+    /// The wishes in the flags.
+    /// # Errors
+    /// The flags contradict each other, or the name doesn't fit the handshake.
+    pub fn from_flags(flags: &cli::Run) -> Result<Wish> {
+        if let Some(max) = flags.max
+            && max < flags.min
+        {
+            bail!("--min {} is more than --max {max}; give a --max of at least {}", flags.min, flags.min);
+        }
+        if let Some(name) = &flags.name
+            && (name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control))
+        {
+            bail!("--name takes 1 to {NAME_BYTES} bytes without control characters");
+        }
+        Ok(Wish {
+            name: flags.name.clone(),
+            min: flags.min,
+            max: flags.max,
+            weight_milli: milli(flags.weight),
+            rigid: flags.rigid,
+            exact: flags.exact,
+            malleable: if flags.malleable { Malleable::Yes } else { Malleable::Unsaid },
+        })
+    }
+}
+
+/// A weight in thousandths, 1 to 1,000,000.
+pub fn milli(weight: f64) -> u32 {
+    (weight * 1000.0).round().clamp(1.0, 1_000_000.0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flags(min: u32, max: Option<u32>, weight: f64) -> cli::Run {
+        cli::Run {
+            name: None,
+            min,
+            max,
+            weight,
+            interleave: false,
+            rigid: false,
+            exact: false,
+            malleable: false,
+            mold: false,
+            verbose: false,
+            command: vec!["true".into()],
+        }
+    }
+
+    #[test]
+    fn flags_that_contradict_each_other_are_refused() {
+        let error = Wish::from_flags(&flags(3, Some(2), 1.0)).unwrap_err();
+        assert!(error.to_string().contains("--min 3 is more than --max 2"));
+        assert!(Wish::from_flags(&flags(2, Some(2), 1.0)).is_ok());
+    }
+
+    #[test]
+    fn weights_travel_in_thousandths() {
+        assert_eq!(Wish::from_flags(&flags(1, None, 0.0015)).unwrap().weight_milli, 2);
+        assert_eq!(Wish::from_flags(&flags(1, None, 2.5)).unwrap().weight_milli, 2_500);
+    }
+
+    #[test]
+    fn names_that_the_handshake_cant_carry_are_refused() {
+        for name in ["", "a\nb", &"x".repeat(64)] {
+            let flags = cli::Run { name: Some(name.into()), ..flags(1, None, 1.0) };
+            assert!(Wish::from_flags(&flags).is_err(), "{name:?}");
+        }
+    }
+}
