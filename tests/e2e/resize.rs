@@ -65,3 +65,22 @@ fn the_policy_can_be_changed_while_programs_run() {
     assert_eq!(free.mechanism, Mechanism::Unmanaged);
     assert_eq!((a.finish().well().number("last"), b.finish().well().number("wrong")), (2, 0));
 }
+
+#[test]
+fn a_region_is_active_with_one_thread_if_it_would_have_more() {
+    for by in [By::Itself, By::Clang, By::GccForLlvms] {
+        let house = House::open("equi");
+        let active = compiled_by(by, "active");
+        let start = || house.at(&active).option("--max", 1);
+        let narrow = start().start();
+        narrow.until_resized_to(1);
+        let done = narrow.finish().well();
+        assert_eq!((done.number("wrong"), done.number("last")), (0, 1));
+        // Its regions have one thread by themselves.
+        for start in [start().threads(1), start().env("OMP_THREAD_LIMIT", "1").env("KMP_WARNINGS", "0")] {
+            let alone = start.start();
+            alone.until("some rounds", |program| program.regions > 100);
+            assert_eq!(alone.finish().well().number("wrong"), 0);
+        }
+    }
+}
