@@ -37,8 +37,8 @@ const MOST_AT_A_TIME: usize = 4;
 /// Wall time a helper has.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Wall time after which it has a small share of a processor only, where others compute: Python with LightGBM
-/// takes 0.13 s to read and with XGBoost 0.18 s, some 7% of such a program's own work in two seconds. Other
-/// programs take 0.02 s.
+/// takes 0.05 s to read and with XGBoost 0.1 s, some 3% of such a program's own work in two seconds. Other
+/// programs take 0.01 s.
 const HASTE: Duration = Duration::from_millis(100);
 /// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
 /// scikit-learn, LightGBM and XGBoost has 110,000.

@@ -56,12 +56,13 @@ pub fn set_at_work(at_work: bool) {
 /// Called at the entry of each region that isn't nested, at tick `now`.
 #[inline(always)]
 pub fn tend(now: u64, runtime: &Runtime) {
-    if is_due(now) {
+    if is_due(now) || modules::NEWS.load(Ordering::Relaxed) != 0 {
         look(now, Some(runtime));
     }
 }
 
-/// As [`tend`], where no region is entered.
+/// As [`tend`], where no region is entered. So libraries that are new can wait: Python loads 60 in a second,
+/// and to have them inspected each time took 0.1 s of that.
 #[inline(always)]
 pub fn tend_other(now: u64) {
     if is_due(now) {
@@ -91,7 +92,6 @@ fn is_due(now: u64) -> bool {
     now >= next
         || next.wrapping_sub(now) > 2 * LOOK_TICKS
         || modules::met() != MODULES_TOLD.load(Ordering::Relaxed)
-        || modules::NEWS.load(Ordering::Relaxed) != 0
 }
 
 /// Takes the socket for the calling thread, until [`NEXT_LOOK`] is set again; what that was. `None` if
