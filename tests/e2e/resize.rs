@@ -77,7 +77,8 @@ fn a_region_is_active_with_one_thread_if_it_would_have_more() {
         let done = narrow.finish().well();
         assert_eq!((done.number("wrong"), done.number("last")), (0, 1));
         // Its regions have one thread by themselves.
-        for start in [start().threads(1), start().env("OMP_THREAD_LIMIT", "1").env("KMP_WARNINGS", "0")] {
+        let limited = start().env("OMP_THREAD_LIMIT", "1").env("KMP_WARNINGS", "0");
+        for start in [start().threads(1), limited, start().env("OMP_MAX_ACTIVE_LEVELS", "0")] {
             let alone = start.start();
             alone.until("some rounds", |program| program.regions > 100);
             assert_eq!(alone.finish().well().number("wrong"), 0);

@@ -5,7 +5,7 @@
 
 int main(void)
 {
-    int several = omp_get_max_threads() > 1 && omp_get_thread_limit() > 1;
+    int several = omp_get_max_threads() > 1 && omp_get_thread_limit() > 1 && omp_get_max_active_levels() > 0;
     long wrong = 0, last = 0;
     do {
         long odd = omp_in_parallel(), team = 0;

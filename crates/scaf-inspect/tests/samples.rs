@@ -135,3 +135,11 @@ fn the_reason_names_the_function_and_what_it_does() {
     };
     assert!(why.starts_with("run._omp_fn.0+0x") && why.contains("stores the team size"), "{why}");
 }
+
+#[test]
+fn each_loop_is_found_where_two_have_one_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let facts = compiled(&samples("loops_with_one_beginning")[0], &["-O2"], folder.path());
+    let marks = facts.spins.and_then(|spins| spins.marks);
+    assert_eq!(marks.map(|marks| marks.len()), Some(2));
+}

@@ -32,7 +32,7 @@ impl Entered {
         unsafe {
             (*this).runtime = region.code.runtime;
             (*master()).depth = 1;
-            (*this).shrunk = u32::from(choice.shrunk);
+            (*this).shrunk_in = if choice.shrunk { region.code.runtime } else { null() };
             Entered { slot: None, at: 0, grant: Word::UNMANAGED, choice, shared: 0, serial: (*this).serial }
         }
     }

@@ -12,6 +12,9 @@ use core::ffi::{c_int, c_void};
 pub struct Thread {
     /// Runtime of the region that the thread is in; null outside.
     pub runtime: *const Runtime,
+    /// Runtime of the region around whose team has one thread because of us; null if there is none. Outside of
+    /// regions it says nothing.
+    pub shrunk_in: *const Runtime,
     /// The region itself; null outside, and where it was entered unseen.
     pub frame: *const Frame,
     /// Runtime of the regions that the thread has worked in, if it is one of the runtime's own; else null.
@@ -24,8 +27,6 @@ pub struct Thread {
     pub left: *const Frame,
     /// Ticks of tasks that it ran there and hasn't reported.
     pub late: u64,
-    /// 1 in a region whose team has one thread because of us.
-    pub shrunk: u32,
     /// The thread's number in the region's team; [`NO_INDEX`] until asked for.
     pub index: u32,
     /// Loops of the region whose end it has reached.

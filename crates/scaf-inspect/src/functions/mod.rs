@@ -15,4 +15,4 @@ pub(crate) use lookup::{
     PREFIXES, TELL_NOTHING, arguments, fills_memory, is_known_to_tell, is_outlined_by_name,
 };
 pub(crate) use lookup::{leaves, never_returns, role};
-pub(crate) use omp::ASK;
+pub(crate) use omp::{ANSWERED, ASK};

@@ -8,11 +8,13 @@ use super::state::NOTHING;
 use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
-use crate::functions::{ASK, FORKS, GOMP_STARTS_REGIONS, MAKE_THREADS_WAIT, Role};
+use crate::functions::{ANSWERED, ASK, FORKS, GOMP_STARTS_REGIONS, MAKE_THREADS_WAIT, Role};
 use crate::functions::{is_known_to_tell, is_outlined_by_name, role};
 use memchr::memmem;
 use std::collections::BTreeSet;
 
+/// How the names of calls begin that have code run on a device.
+const TARGET: &str = "GOMP_target";
 /// Most functions that turn out to return the team size or thread number.
 const MAX_TELLERS: usize = 32;
 /// Letters of a name that are looked at.
@@ -40,6 +42,12 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
         && let Some(name) = elf.imports.keys().find(makes_wait)
     {
         return Err(SizeUse::depends(format!("its threads may wait for each other ({name})")));
+    }
+    // On the host such code begins anew, in no team, which the client doesn't notice.
+    if let Some(name) = ANSWERED.iter().find(|name| elf.imports.contains_key(**name))
+        && elf.imports.keys().any(|name| name.starts_with(TARGET))
+    {
+        return Err(SizeUse::depends(format!("it asks {name}, and has code for devices")));
     }
     let mut asked = elf.imports.iter().filter(|(name, _)| role(name) != Role::Other).peekable();
     if asked.peek().is_none() {

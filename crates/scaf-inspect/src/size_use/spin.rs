@@ -229,7 +229,7 @@ impl<'c, 'e> Seen<'c, 'e> {
                 }
                 if left == 0 {
                     // What else is written isn't known.
-                    return true;
+                    return is_reached;
                 }
                 left -= 1;
                 if place == self.last {
@@ -245,7 +245,9 @@ impl<'c, 'e> Seen<'c, 'e> {
         let mut way = Way::new();
         let goes_on = (straight..=self.last)
             .all(|place| self.look(place, may_yield).is_some_and(|look| way.takes(look)));
-        is_reached && goes_on && !way.carries_but(written)
+        // From the midst of it a way may lead back, and through its beginning twice.
+        let is_straight = (straight..self.last).all(|place| self.led_to(place).is_none());
+        is_reached && goes_on && !(is_straight && way.carries_but(written))
     }
 
     /// Where the code goes on from one that isn't the last, and where else it may.

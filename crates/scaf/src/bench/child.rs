@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// Prefixes of variables that govern OpenMP or scaf; every run starts without them.
-const GOVERNING: [&str; 4] = ["OMP_", "GOMP_", "KMP_", "SCAF_"];
+/// Prefixes of variables that govern OpenMP, OpenBLAS or scaf; every run starts without them.
+const GOVERNING: [&str; 5] = ["OMP_", "GOMP_", "KMP_", "OPENBLAS_", "SCAF_"];
 const OUTPUT_BYTES: u64 = 64 << 20;
 
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Recipe {
     }
 }
 
-/// Removes all variables that govern OpenMP or scaf from a command's environment.
+/// Removes all variables that govern OpenMP, OpenBLAS or scaf from a command's environment.
 pub fn clean(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name == "LD_PRELOAD"

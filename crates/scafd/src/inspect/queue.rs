@@ -8,8 +8,8 @@ use scaf_policy::ProgramId;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// How long nothing new has to be loaded: twice as long as from one look at what it has loaded to the next.
-const QUIET: Duration = Duration::from_millis(200);
+/// How long it has to tell of nothing new: its regions do so at once.
+const QUIET: Duration = Duration::from_millis(100);
 /// How long a job waits for that at most.
 const LONGEST: Duration = Duration::from_millis(800);
 

@@ -41,7 +41,6 @@ macro_rules! answers {
 answers! {
     get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |me| work::number(me);
     get_num_threads() => num_threads or c"omp_get_num_threads" or 1, |me| work::size(me);
-    is_active() => in_parallel or c"omp_in_parallel" or 0, |_me| 1;
     in_final() => in_final or c"omp_in_final" or 0, |me| c_int::from(me.task.get().is_final);
     get_level() => level or c"omp_get_level" or 0, |me| work::level(me);
     get_active_level() => active_level or c"omp_get_active_level" or 0, |_me| 1;
@@ -53,8 +52,19 @@ answers! {
 /// A region that has one thread because of us is active for the program, as it is without us: the answer
 /// must not depend on the team's size, for OpenBLAS asks, and so all that use numpy do.
 pub unsafe extern "C" fn in_parallel(caller: usize) -> c_int {
-    // SAFETY: this thread's own state.
-    unsafe { if resize::hides_a_team(thread()) { 1 } else { is_active(caller) } }
+    let this = thread();
+    // SAFETY: this thread's own state; no arguments.
+    unsafe {
+        if gather::around(this).is_some() {
+            return 1;
+        }
+        let runtime = asked(this, caller);
+        if runtime.is_some_and(|runtime| resize::hides_a_team(this, runtime)) {
+            return 1;
+        }
+        let real = runtime.and_then(|runtime| runtime.in_parallel);
+        real.or_else(|| symbols::next(c"omp_in_parallel")).map_or(0, |real| real())
+    }
 }
 
 fn runtime_of(caller: usize) -> Option<&'static Runtime> {

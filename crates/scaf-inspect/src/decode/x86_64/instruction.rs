@@ -168,8 +168,8 @@ impl Instruction {
         }
         for register in used.used_registers() {
             let whole = number(register.register());
-            // What is written on a condition else keeps its value.
-            if !matches!(register.access(), OpAccess::Write) {
+            // What is written on a condition else keeps its value, and so may one of several.
+            if whole == OTHERS || !matches!(register.access(), OpAccess::Write) {
                 look.reads.insert(whole);
             }
             if !matches!(register.access(), OpAccess::Read | OpAccess::CondRead) {
