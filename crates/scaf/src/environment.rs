@@ -20,9 +20,9 @@ pub const SPIN: &str = "300000";
 const SPIN_FIXED: &str = "1000";
 
 /// How long a thread of an OpenBLAS spins where it has nothing to do, before it sleeps: this power of two in
-/// ticks of the processor's clock, so 1 to 2 ms. The library's own 28 is 0.1 s for each of its threads at each
-/// start of a Python program, beside whoever else computes (`docs/decisions/waits.md`). It is read once, when
-/// the library is loaded.
+/// ticks of the processor's clock, so 1 to 2 ms. The library's own 28 is 0.1 s for each of its threads at
+/// each start of a Python program, beside whoever else computes (`docs/decisions/waits.md`). It is read once,
+/// when the library is loaded.
 pub const BLAS_SPIN: [&str; 2] = ["OPENBLAS_THREAD_TIMEOUT", "22"];
 
 /// One of these is set for each rank, by the launchers of Open MPI, MPICH and PMIx.

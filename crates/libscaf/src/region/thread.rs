@@ -12,8 +12,8 @@ use core::ffi::{c_int, c_void};
 pub struct Thread {
     /// Runtime of the region that the thread is in; null outside.
     pub runtime: *const Runtime,
-    /// Runtime of the region around whose team has one thread because of us; null if there is none. Outside of
-    /// regions it says nothing.
+    /// Runtime of the region around whose team has one thread because of us; null if there is none. Says
+    /// nothing outside of regions.
     pub shrunk_in: *const Runtime,
     /// The region itself; null outside, and where it was entered unseen.
     pub frame: *const Frame,

@@ -93,13 +93,10 @@ impl Search<'_, '_> {
                     loops.push(last);
                 }
             }
-            match (seen.all[last].flow(), seen.all[last].target()) {
-                (Flow::Call, target @ Target::Code(_)) => {
-                    if let Callee::Local(callee) = code.callee(target) {
-                        callees.insert(callee);
-                    }
-                }
-                _ => {}
+            if let (Flow::Call, target @ Target::Code(_)) = (seen.all[last].flow(), seen.all[last].target())
+                && let Callee::Local(callee) = code.callee(target)
+            {
+                callees.insert(callee);
             }
         }
         if !loops.is_empty() {
@@ -201,8 +198,8 @@ impl<'c, 'e> Seen<'c, 'e> {
         false
     }
 
-    /// The first one of those that all ways to the last one end with; `None` if one of them changes something,
-    /// or they are too many.
+    /// The first one of those that all ways to the last one end with; `None` if one of them changes
+    /// something, or they are too many.
     fn straight_on(&mut self, begin: usize, may_yield: bool) -> Option<usize> {
         for place in (begin..=self.last).rev().take(MAX_LOOP) {
             self.look(place, may_yield)?;
@@ -213,8 +210,8 @@ impl<'c, 'e> Seen<'c, 'e> {
         None
     }
 
-    /// Whether the last one can be reached at all by what changes nothing but registers, and not each way there
-    /// carries a register on, as those from `straight` on alone show.
+    /// Whether the last one can be reached at all by what changes nothing but registers, and not each way
+    /// there carries a register on, as those from `straight` on alone show.
     fn may_lead_nowhere(&mut self, begin: usize, straight: usize, may_yield: bool) -> bool {
         self.searches += 1;
         let (mut left, mut is_reached) = (MAX_LOOK, false);
