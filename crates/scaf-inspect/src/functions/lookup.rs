@@ -33,10 +33,14 @@ fn of_c(name: &str) -> &str {
     name.strip_suffix("_8_").or_else(|| name.strip_suffix('_')).unwrap_or(name)
 }
 
+/// Whether the client answers this function so that it doesn't tell about a team.
+pub(crate) fn is_answered(name: &str) -> bool {
+    is(of_c(name), Trait::Answered)
+}
+
 /// Whether this is the name of a function that is known to tell about a team.
 pub(crate) fn is_known_to_tell(name: &str) -> bool {
-    let name = of_c(name);
-    find(name).is_some() && (role(name) != Role::Other || is(name, Trait::Answered))
+    is_answered(name) || (find(of_c(name)).is_some() && role(name) != Role::Other)
 }
 
 /// The role of an imported function. Fortran's names have an underscore at the end.

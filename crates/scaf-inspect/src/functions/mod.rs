@@ -14,5 +14,5 @@ pub(crate) use kmpc::{FORKS, MASKED, STATIC_LOOPS, THREADPRIVATE};
 pub(crate) use lookup::{
     PREFIXES, TELL_NOTHING, arguments, fills_memory, is_known_to_tell, is_outlined_by_name,
 };
-pub(crate) use lookup::{leaves, never_returns, role};
-pub(crate) use omp::{ANSWERED, ASK};
+pub(crate) use lookup::{is_answered, leaves, never_returns, role};
+pub(crate) use omp::ASK;

@@ -6,9 +6,6 @@ use super::group::{Group, Role};
 /// How the names of all begin that tell about a team.
 pub(crate) const ASK: [&str; 2] = ["omp_get_", "omp_in_"];
 
-/// What the client answers so that it doesn't tell.
-pub(crate) const ANSWERED: [&str; 2] = ["omp_in_parallel", "omp_in_parallel_"];
-
 #[rustfmt::skip]
 pub(super) static OMP: &[Group] = &[
     Group { why: "returns the team size", is: &[Tells(Role::TeamSize)],

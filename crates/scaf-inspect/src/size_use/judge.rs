@@ -8,8 +8,8 @@ use super::state::NOTHING;
 use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
-use crate::functions::{ANSWERED, ASK, FORKS, GOMP_STARTS_REGIONS, MAKE_THREADS_WAIT, Role};
-use crate::functions::{is_known_to_tell, is_outlined_by_name, role};
+use crate::functions::{ASK, FORKS, GOMP_STARTS_REGIONS, MAKE_THREADS_WAIT, Role};
+use crate::functions::{is_answered, is_known_to_tell, is_outlined_by_name, role};
 use memchr::memmem;
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
         return Err(SizeUse::depends(format!("its threads may wait for each other ({name})")));
     }
     // On the host such code begins anew, in no team, which the client doesn't notice.
-    if let Some(name) = ANSWERED.iter().find(|name| elf.imports.contains_key(**name))
+    if let Some(name) = elf.imports.keys().find(|name| is_answered(name))
         && elf.imports.keys().any(|name| name.starts_with(TARGET))
     {
         return Err(SizeUse::depends(format!("it asks {name}, and has code for devices")));
