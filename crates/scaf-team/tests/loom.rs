@@ -125,7 +125,7 @@ fn meet(shared: &(Crew<2>, Futex, [UnsafeCell<u32>; 2]), carrier: u32, mut me: O
             let mut until = Until::Turn;
             if met == 0 {
                 work[member].with_mut(|work| unsafe { *work = 1 });
-                until = crew.arrive().map_or_else(
+                until = crew.arrive(member).map_or_else(
                     || {
                         crew.pass(futex);
                         Until::Turn
@@ -191,6 +191,49 @@ fn gathered_members_meet_whoever_runs_them() {
     });
 }
 
+/// Two parts, of one member and of two, meet twice. Before the first time the region may be had on a carrier
+/// more or less; the parts are others the second time.
+#[test]
+fn parts_meet_and_are_cut_anew() {
+    for carriers in [1, 2, 3] {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(move || {
+            let steps = [UnsafeCell::new(0), UnsafeCell::new(0), UnsafeCell::new(0)];
+            let shared = Arc::new((Crew::<3>::new(), Futex::new(), steps));
+            shared.0.begin(3, 2);
+            let run = move |me: usize, shared: &(Crew<3>, Futex, [UnsafeCell<u32>; 3])| {
+                let (crew, futex, steps) = shared;
+                if me == 0 {
+                    crew.narrow(carriers);
+                    crew.widen(carriers);
+                }
+                for step in 1..=2 {
+                    steps[me].with_mut(|at| unsafe { *at = step });
+                    match crew.arrive(me) {
+                        Some(word) => {
+                            let is_met = || crew.is_met(Until::Passed(word)).then_some(());
+                            while is_met().is_none() {
+                                crew.nap(futex, 0, is_met);
+                            }
+                        }
+                        None => crew.pass(futex),
+                    }
+                }
+                steps.iter().for_each(|at| assert_eq!(at.with(|at| unsafe { *at }), 2));
+            };
+            let threads = [1, 2].map(|me| {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || run(me, &shared))
+            });
+            run(0, &shared);
+            for thread in threads {
+                thread.join().unwrap();
+            }
+        });
+    }
+}
+
 /// The two threads of a team come to a barrier where it is gathered. Then both members meet once more, go
 /// home behind that barrier or at their ends, and look at what the other one did before.
 struct Midway {
@@ -211,7 +254,7 @@ impl Midway {
         let word = match met {
             0 => {
                 step(1);
-                match self.crew.arrive() {
+                match self.crew.arrive(member) {
                     Some(word) => {
                         step(2 + word);
                         Some(word)
@@ -472,12 +515,12 @@ fn a_member_at_a_barrier_is_told_of_a_task() {
             while other.0.has_tasks() {
                 thread::yield_now();
             }
-            if other.0.arrive().is_none() {
+            if other.0.arrive(1).is_none() {
                 other.0.pass(&other.1);
             }
         });
         let (crew, futex) = &*shared;
-        if let Some(word) = crew.arrive() {
+        if let Some(word) = crew.arrive(0) {
             let until = Until::Passed(word);
             let mut ran = 0;
             while !crew.is_met(until) {
@@ -526,7 +569,7 @@ fn a_member_at_a_barrier_is_let_go_where_the_region_is_cancelled() {
             end(&other, 1);
         });
         if !shared.0.is_cancelled(Cancelled::Region) {
-            match shared.0.arrive() {
+            match shared.0.arrive(0) {
                 Some(word) => wait(&shared, Until::PassedOrCancelled(word)),
                 None => panic!("nobody else comes to the barrier"),
             }

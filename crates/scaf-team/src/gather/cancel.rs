@@ -89,7 +89,7 @@ mod tests {
                     }
                     At::Barrier(BARRIERS) => At::End,
                     At::Barrier(_) if crew.is_cancelled(Cancelled::Region) => At::End,
-                    At::Barrier(number) => match crew.arrive() {
+                    At::Barrier(number) => match crew.arrive(me) {
                         Some(word) => At::Waits(number, Until::PassedOrCancelled(word)),
                         None => {
                             crew.pass(&parking);
@@ -131,7 +131,7 @@ mod tests {
         crew.begin(2, 1);
         crew.cancel(Cancelled::Shares, &parking);
         assert!(crew.is_cancelled(Cancelled::Shares) && !crew.is_cancelled(Cancelled::Region));
-        assert!(crew.arrive().is_some() && crew.arrive().is_none() && crew.is_cancelled(Cancelled::Shares));
+        assert!(crew.arrive(0).is_some() && crew.arrive(1).is_none() && crew.is_cancelled(Cancelled::Shares));
         crew.pass(&parking);
         assert!(!crew.is_cancelled(Cancelled::Shares));
         crew.cancel(Cancelled::Region, &parking);

@@ -9,9 +9,11 @@
 
 pub use super::until::{Cancelled, Until};
 
+use super::parts::Part;
 use super::until::{HOME, JOINED, SPINS, TURN};
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
+use core::ops::Range;
 
 pub(super) const FREE: u32 = 0;
 pub(super) const HELD: u32 = 1;
@@ -25,6 +27,8 @@ pub(super) struct Member {
     /// What it waits for while it is free; published by `state`.
     pub(super) waits: AtomicU32,
     word: AtomicU32,
+    /// Its part ([`super::parts`]).
+    pub(super) part: Part,
 }
 
 /// The members of one team, up to `MOST`, and its carriers.
@@ -33,10 +37,12 @@ pub struct Crew<const MOST: usize> {
     pub(super) members: [Member; MOST],
     /// Members of this region's team.
     pub(super) size: AtomicU32,
-    /// Members that have arrived at the barrier that is next to be passed.
+    /// Parts that they are in.
+    pub(super) parts: AtomicU32,
+    /// Parts that have arrived at the barrier that is next to be passed.
     pub(super) arrived: Line,
     /// Barriers passed so far.
-    passed: Line,
+    pub(super) passed: Line,
     /// Members that are done.
     pub(super) done: Line,
     /// Tasks that any member at the barrier could run.
@@ -76,9 +82,15 @@ impl<const MOST: usize> Crew<MOST> {
         }
         Crew {
             members: [const {
-                Member { state: AtomicU32::new(DONE), waits: AtomicU32::new(0), word: AtomicU32::new(0) }
+                Member {
+                    state: AtomicU32::new(DONE),
+                    waits: AtomicU32::new(0),
+                    word: AtomicU32::new(0),
+                    part: Part::new(),
+                }
             }; MOST],
             size: AtomicU32::new(0),
+            parts: AtomicU32::new(0),
             arrived: word(),
             passed: word(),
             done: word(),
@@ -105,8 +117,10 @@ impl<const MOST: usize> Crew<MOST> {
                 state: AtomicU32::new(DONE),
                 waits: AtomicU32::new(0),
                 word: AtomicU32::new(0),
+                part: Part::new(),
             }),
             size: AtomicU32::new(0),
+            parts: AtomicU32::new(0),
             arrived: word(),
             passed: word(),
             done: word(),
@@ -132,7 +146,7 @@ impl<const MOST: usize> Crew<MOST> {
         self.planned.store(carriers, Ordering::Relaxed);
         self.home.store(0, Ordering::Relaxed);
         self.done.0.store(0, Ordering::Relaxed);
-        self.arrived.0.store(0, Ordering::Relaxed);
+        self.cut(carriers);
         self.uncancel();
         for (number, member) in self.members.iter().enumerate().take(size as usize) {
             member.waits.store(TURN, Ordering::Relaxed);
@@ -236,23 +250,6 @@ impl<const MOST: usize> Crew<MOST> {
         self.passed.0.load(Ordering::Relaxed)
     }
 
-    /// A held member arrives at the barrier. `None` if it was the last: it has all go [on](Self::pass).
-    #[inline(always)]
-    pub fn arrive(&self) -> Option<u32> {
-        let word = self.word();
-        let last = self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= self.size();
-        (!last).then_some(word)
-    }
-
-    /// All go on behind the barrier.
-    #[inline(always)]
-    pub fn pass(&self, sleep: &impl Sleep) {
-        self.arrived.0.store(0, Ordering::Relaxed);
-        self.uncancel_shares();
-        self.passed.0.store(self.passed.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::SeqCst);
-        self.tell(sleep);
-    }
-
     /// So many tasks are ready now; one who looks at a time. Whoever adds one [tells](Self::tell) it.
     #[inline]
     pub fn offer(&self, tasks: u32) {
@@ -316,10 +313,15 @@ impl<const MOST: usize> Crew<MOST> {
     /// Takes the next member behind `last` that is free and ready.
     #[inline(always)]
     pub fn take(&self, carrier: u32, last: usize) -> Option<usize> {
-        let size = self.size() as usize;
+        self.take_of(carrier, last, 0..self.size() as usize)
+    }
+
+    /// Takes the next of those numbers behind `last`, which is one of them, that is free and ready.
+    #[inline(always)]
+    pub(super) fn take_of(&self, carrier: u32, last: usize, of: Range<usize>) -> Option<usize> {
         let mut number = last;
-        for _ in 0..size {
-            number = if number.wrapping_add(1) >= size { 0 } else { number.wrapping_add(1) };
+        for _ in of.clone() {
+            number = if number.wrapping_add(1) >= of.end { of.start } else { number.wrapping_add(1) };
             if number == 0 && carrier != 0 && carrier < self.planned.load(Ordering::Relaxed) {
                 continue;
             }

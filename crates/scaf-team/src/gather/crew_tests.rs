@@ -47,7 +47,7 @@ impl World {
                 continue;
             }
             self.steps[me].store(step + 1, Ordering::Relaxed);
-            *until = self.crew.arrive().map_or_else(
+            *until = self.crew.arrive(me).map_or_else(
                 || {
                     self.crew.pass(&self.parking);
                     Until::Turn

@@ -28,7 +28,7 @@ impl<const MOST: usize> Crew<MOST> {
         self.size.store(size, Ordering::Relaxed);
         self.planned.store(carriers, Ordering::Relaxed);
         self.done.0.store(0, Ordering::Relaxed);
-        self.arrived.0.store(0, Ordering::Relaxed);
+        self.cut(carriers);
         self.uncancel();
         for member in self.members.iter().take(size as usize) {
             member.state.store(HELD, Ordering::Relaxed);

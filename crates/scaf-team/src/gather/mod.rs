@@ -25,6 +25,7 @@ pub mod home;
 pub mod marks;
 pub mod obstacle;
 pub mod pace;
+mod parts;
 pub mod shares;
 pub mod tasks;
 mod until;

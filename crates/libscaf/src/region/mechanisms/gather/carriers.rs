@@ -1,7 +1,7 @@
 //! Carriers: the kernel threads that run members.
 
 use super::storage;
-use super::team::{CARRIERS, CREW, Carrier, MASTERS, has_context, reset_idle, was_idle};
+use super::team::{CARRIERS, CREW, Carrier, MASTERS, has_context, reset_idle};
 use super::turns::carry;
 use crate::program::masters;
 use crate::sys::arch::{self, Context};
@@ -119,14 +119,14 @@ fn rings_soon(bell: u32, number: u32) -> bool {
 /// Runs members until the carrier isn't wanted any more.
 fn serve(carrier: &'static Carrier, number: u32) {
     while !CREW.is_surplus(number) {
-        let next = CREW.take(number, 0).or_else(|| {
+        let next = CREW.take(number, CREW.place(number)).or_else(|| {
             let look = || match CREW.take(number, 0) {
                 None => CREW.is_surplus(number).then_some(None),
                 next => Some(next),
             };
             let since = arch::ticks();
             let found = carrier.nap(look);
-            was_idle(arch::ticks().wrapping_sub(since));
+            carrier.was_idle(since);
             found.flatten()
         });
         if let Some(next) = next {

@@ -27,6 +27,7 @@ pub static SHARES: Shares = Shares::new();
 pub static MEMBERS: [Member; MOST] = [const { Member::new() }; MOST];
 
 /// A member. Whoever runs it has it for itself.
+#[repr(align(64))]
 pub struct Member {
     pub context: UnsafeCell<Context>,
     pub number: Cell<u32>,
@@ -159,7 +160,8 @@ pub fn has_context(number: u32) -> bool {
     dop > 1 && number < dop && CREW.open() <= dop && settings::get().spin.is_some_and(|rounds| rounds != 0)
 }
 
-/// A carrier.
+/// A carrier. What it writes at each change has lines of its own.
+#[repr(align(64))]
 pub struct Carrier {
     /// Its own stack and storage.
     pub home: UnsafeCell<Context>,
@@ -174,6 +176,8 @@ pub struct Carrier {
     pub changes: AtomicU32,
     /// 1 while it has nothing to do, and sleeps for a while.
     pub naps: AtomicU32,
+    /// Ticks of this region in which it had nothing to do.
+    idle: AtomicU64,
 }
 
 // SAFETY: its home and what it keeps are its own thread's.
@@ -189,6 +193,7 @@ impl Carrier {
             there: AtomicU32::new(0),
             changes: AtomicU32::new(0),
             naps: AtomicU32::new(0),
+            idle: AtomicU64::new(0),
         }
     }
 
@@ -218,6 +223,16 @@ impl Carrier {
         found
     }
 
+    /// It has had nothing to do since `since`, in ticks.
+    #[inline]
+    pub fn was_idle(&self, since: u64) {
+        self.idle.fetch_add(ticks().wrapping_sub(since), Ordering::Relaxed);
+    }
+
+    fn take_idle(&self) -> u64 {
+        if self.idle.load(Ordering::Relaxed) == 0 { 0 } else { self.idle.swap(0, Ordering::Relaxed) }
+    }
+
     /// It changes to another context.
     #[inline(always)]
     pub fn has_changed(&self) {
@@ -228,20 +243,14 @@ impl Carrier {
 pub static CARRIERS: [Carrier; MOST] = [const { Carrier::new() }; MOST];
 /// The master's own kernel thread.
 pub static MASTERS: &Carrier = &CARRIERS[0];
-/// Ticks that carriers of this region had nothing to do.
-static IDLE: AtomicU64 = AtomicU64::new(0);
-
-/// A carrier had nothing to do for so many ticks.
-pub fn was_idle(ticks: u64) {
-    IDLE.fetch_add(ticks, Ordering::Relaxed);
-}
 
 /// A region begins.
 pub fn reset_idle() {
-    IDLE.store(0, Ordering::Relaxed);
+    take_idle();
 }
 
 /// Ticks in which carriers of the region had nothing to do.
 pub fn take_idle() -> u64 {
-    IDLE.swap(0, Ordering::Relaxed)
+    let others = CARRIERS.iter().skip(1).take_while(|carrier| carrier.there.load(Ordering::Relaxed) != 0);
+    others.fold(MASTERS.take_idle(), |sum, carrier| sum.wrapping_add(carrier.take_idle()))
 }

@@ -1,7 +1,7 @@
 //! How members start, wait, change and end.
 
 use super::pool::{left, run_any, with};
-use super::team::{CREW, Carrier, MEMBERS, Member, TEAM, around, was_idle};
+use super::team::{CREW, Carrier, MEMBERS, Member, TEAM, around};
 use super::{control, kernel};
 use crate::region::thread::thread;
 use crate::sys::arch::{self, switch};
@@ -13,8 +13,10 @@ use scaf_team::gather::crew::{Cancelled, Until};
 /// Says that nobody is to be set free.
 pub const NOBODY: usize = usize::MAX;
 
-/// Rounds that a carrier looks for work before it naps; about 10 us.
+/// Rounds that a carrier looks for work before it naps; about 10 us. In each of so many it looks at all
+/// members.
 const SPINS: u32 = 500;
+const FAR: u32 = 32;
 
 /// What a member but the master runs.
 pub unsafe extern "C" fn start(said: usize) -> ! {
@@ -63,7 +65,7 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
             let Some(carrier) = me.carrier.get() else { return };
             let number = me.number.get() as usize;
             if !CREW.is_surplus(carrier.number())
-                && let Some(next) = CREW.take(carrier.number(), number)
+                && let Some(next) = take(carrier, number, until)
             {
                 CREW.waits(number, until);
                 change(me, carrier, next, number);
@@ -71,6 +73,17 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
                 idle(me, carrier, until);
             }
         }
+    }
+}
+
+/// Whoever waits at a barrier looks near itself first: to look at other carriers' members takes their lines
+/// from them. It looks at all soon ([`idle`]). Who waits for something else, or could run tasks but got none,
+/// may wait for just those.
+#[inline(always)]
+fn take(carrier: &Carrier, number: usize, until: Until) -> Option<usize> {
+    match until {
+        Until::Passed(_) if !CREW.has_tasks() => CREW.take_near(carrier.number(), number),
+        _ => CREW.take(carrier.number(), number),
     }
 }
 
@@ -94,7 +107,7 @@ pub unsafe fn leave_surplus(me: &'static Member) {
 pub unsafe fn meet(me: &'static Member, may_leave: bool) -> bool {
     // SAFETY: the caller runs the member.
     unsafe {
-        match CREW.arrive() {
+        match CREW.arrive(me.number.get() as usize) {
             Some(word) => {
                 wait(me, Until::Passed(word));
                 false
@@ -114,7 +127,7 @@ pub unsafe fn meet_or_leave(me: &'static Member) {
     }
     // SAFETY: the caller runs the member.
     unsafe {
-        match CREW.arrive() {
+        match CREW.arrive(me.number.get() as usize) {
             Some(word) => wait(me, Until::PassedOrCancelled(word)),
             None => pass(me, false),
         }
@@ -243,15 +256,23 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
     let since = arch::ticks();
     // SAFETY: the caller runs the member.
     unsafe {
-        for _ in 0..SPINS {
+        for round in 1..=SPINS {
             if CREW.is_met(until) || CREW.offers(until) {
-                was_idle(arch::ticks().wrapping_sub(since));
+                carrier.was_idle(since);
                 return;
             }
             if CREW.is_surplus(carrier.number()) {
                 CREW.waits(number, until);
                 carrier.has_changed();
                 settle(switch(me.context.get(), carrier.home(), number));
+                return;
+            }
+            if round % FAR == 0
+                && let Some(next) = CREW.take(carrier.number(), number)
+            {
+                carrier.was_idle(since);
+                CREW.waits(number, until);
+                change(me, carrier, next, number);
                 return;
             }
             spin_loop();
@@ -262,7 +283,7 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
             }
             CREW.take(carrier.number(), number).map(Some)
         });
-        was_idle(arch::ticks().wrapping_sub(since));
+        carrier.was_idle(since);
         if let Some(Some(next)) = found {
             CREW.waits(number, until);
             change(me, carrier, next, number);
@@ -284,7 +305,7 @@ unsafe fn leave(me: &'static Member) {
                 let since = arch::ticks();
                 let look = || CREW.take(0, me.number.get() as usize);
                 if let Some(next) = carrier.nap(look) {
-                    was_idle(arch::ticks().wrapping_sub(since));
+                    carrier.was_idle(since);
                     change(me, carrier, next, NOBODY);
                 }
             }
