@@ -9,27 +9,11 @@
 
 pub use super::until::{Cancelled, Until};
 
-use super::parts::Part;
+use super::member::{DONE, FREE, HELD, Member};
 use super::until::{HOME, JOINED, SPINS, TURN};
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
 use core::ops::Range;
-
-pub(super) const FREE: u32 = 0;
-pub(super) const HELD: u32 = 1;
-const DONE: u32 = 2;
-
-#[derive(Debug)]
-#[repr(align(64))]
-pub(super) struct Member {
-    /// [`FREE`], [`HELD`] or [`DONE`].
-    pub(super) state: AtomicU32,
-    /// What it waits for while it is free; published by `state`.
-    pub(super) waits: AtomicU32,
-    word: AtomicU32,
-    /// Its part ([`super::parts`]).
-    pub(super) part: Part,
-}
 
 /// The members of one team, up to `MOST`, and its carriers.
 #[derive(Debug)]
@@ -81,14 +65,7 @@ impl<const MOST: usize> Crew<MOST> {
             Line(AtomicU32::new(0))
         }
         Crew {
-            members: [const {
-                Member {
-                    state: AtomicU32::new(DONE),
-                    waits: AtomicU32::new(0),
-                    word: AtomicU32::new(0),
-                    part: Part::new(),
-                }
-            }; MOST],
+            members: [const { Member::new() }; MOST],
             size: AtomicU32::new(0),
             parts: AtomicU32::new(0),
             arrived: word(),
@@ -113,12 +90,7 @@ impl<const MOST: usize> Crew<MOST> {
     pub fn new() -> Self {
         let word = || Line(AtomicU32::new(0));
         Crew {
-            members: core::array::from_fn(|_| Member {
-                state: AtomicU32::new(DONE),
-                waits: AtomicU32::new(0),
-                word: AtomicU32::new(0),
-                part: Part::new(),
-            }),
+            members: core::array::from_fn(|_| Member::new()),
             size: AtomicU32::new(0),
             parts: AtomicU32::new(0),
             arrived: word(),

@@ -11,7 +11,8 @@
 //! which always stands on a member's stack. So it takes the master even where that has to wait, to get off
 //! another member's ([`Crew::take_master`]).
 
-use super::crew::{Crew, FREE, HELD};
+use super::crew::Crew;
+use super::member::{FREE, HELD};
 use super::until::HOME;
 use crate::Sleep;
 use crate::sync::Ordering;

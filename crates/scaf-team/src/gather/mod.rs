@@ -5,7 +5,7 @@
 //! - [`backoff`]: for how long a region is folded whose members got stuck;
 //! - [`calls`]: functions whose calls forbid it;
 //! - [`cancel`]: loops and regions that are cancelled;
-//! - [`crew`]: who is run by whom, the barrier, the region's end, and how a carrier sleeps;
+//! - [`crew`]: who is run by whom, the region's end, and how a carrier sleeps; `parts`: the barrier;
 //! - [`home`]: teams that are gathered in the middle of a region, and go back to threads;
 //! - [`pace`]: how often it is looked whether anybody is stuck, and what is done then;
 //! - [`obstacle`]: why a team isn't gathered;
@@ -23,6 +23,7 @@ mod depends;
 pub mod doacross;
 pub mod home;
 pub mod marks;
+mod member;
 pub mod obstacle;
 pub mod pace;
 mod parts;

@@ -3,34 +3,12 @@
 //! A count that all members share goes to and fro between the carriers, once for each member. So members are
 //! in as many *parts* as there are carriers, by their numbers. Each part has a count, and its last member
 //! counts for all of it. Carriers look in the part of the member that they run before they look elsewhere, so
-//! a part mostly stays with one. Any carrier may run any member all the same: parts only say who counts where.
+//! a part mostly stays with one. Any carrier may run any member all the same: parts only say who counts
+//! where.
 
 use super::crew::Crew;
 use crate::Sleep;
-use crate::sync::{AtomicU32, Ordering};
-
-/// The part that a member is in.
-#[derive(Debug)]
-pub(super) struct Part {
-    /// Number of its first member.
-    first: AtomicU32,
-    /// Its members.
-    size: AtomicU32,
-    /// Members of it that have arrived at the barrier that is next to be passed; its first member's counts.
-    arrived: AtomicU32,
-}
-
-impl Part {
-    #[cfg(not(loom))]
-    pub const fn new() -> Part {
-        Part { first: AtomicU32::new(0), size: AtomicU32::new(0), arrived: AtomicU32::new(0) }
-    }
-
-    #[cfg(loom)]
-    pub fn new() -> Part {
-        Part { first: AtomicU32::new(0), size: AtomicU32::new(0), arrived: AtomicU32::new(0) }
-    }
-}
+use crate::sync::Ordering;
 
 impl<const MOST: usize> Crew<MOST> {
     /// Makes parts of the members for so many carriers, of which nobody has arrived anywhere: there is no
