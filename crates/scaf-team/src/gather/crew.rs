@@ -9,11 +9,10 @@
 
 pub use super::until::{Cancelled, Until};
 
-use super::member::{DONE, FREE, HELD, Member};
+use super::member::{DONE, FREE, HELD, Member, Part};
 use super::until::{HOME, JOINED, SPINS, TURN};
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
-use core::ops::Range;
 
 /// The members of one team, up to `MOST`, and its carriers.
 #[derive(Debug)]
@@ -21,9 +20,10 @@ pub struct Crew<const MOST: usize> {
     pub(super) members: [Member; MOST],
     /// Members of this region's team.
     pub(super) size: AtomicU32,
-    /// Parts that they are in.
-    pub(super) parts: AtomicU32,
-    /// Parts that have arrived at the barrier that is next to be passed.
+    /// The parts that they are in ([`super::parts`]), and how many these are.
+    pub(super) parts: [Part; MOST],
+    pub(super) cut: AtomicU32,
+    /// Parts that have arrived at the barrier that is next to be passed; members, if all are one part.
     pub(super) arrived: Line,
     /// Barriers passed so far.
     pub(super) passed: Line,
@@ -67,7 +67,8 @@ impl<const MOST: usize> Crew<MOST> {
         Crew {
             members: [const { Member::new() }; MOST],
             size: AtomicU32::new(0),
-            parts: AtomicU32::new(0),
+            parts: [const { Part::new() }; MOST],
+            cut: AtomicU32::new(0),
             arrived: word(),
             passed: word(),
             done: word(),
@@ -92,7 +93,8 @@ impl<const MOST: usize> Crew<MOST> {
         Crew {
             members: core::array::from_fn(|_| Member::new()),
             size: AtomicU32::new(0),
-            parts: AtomicU32::new(0),
+            parts: core::array::from_fn(|_| Part::new()),
+            cut: AtomicU32::new(0),
             arrived: word(),
             passed: word(),
             done: word(),
@@ -285,15 +287,15 @@ impl<const MOST: usize> Crew<MOST> {
     /// Takes the next member behind `last` that is free and ready.
     #[inline(always)]
     pub fn take(&self, carrier: u32, last: usize) -> Option<usize> {
-        self.take_of(carrier, last, 0..self.size() as usize)
+        self.take_of(carrier, last, 0, self.size() as usize)
     }
 
-    /// Takes the next of those numbers behind `last`, which is one of them, that is free and ready.
+    /// Takes the next of the numbers from `first` to before `end` that is free and ready, behind `last`.
     #[inline(always)]
-    pub(super) fn take_of(&self, carrier: u32, last: usize, of: Range<usize>) -> Option<usize> {
+    pub(super) fn take_of(&self, carrier: u32, last: usize, first: usize, end: usize) -> Option<usize> {
         let mut number = last;
-        for _ in of.clone() {
-            number = if number.wrapping_add(1) >= of.end { of.start } else { number.wrapping_add(1) };
+        for _ in first..end {
+            number = if number.wrapping_add(1) >= end { first } else { number.wrapping_add(1) };
             if number == 0 && carrier != 0 && carrier < self.planned.load(Ordering::Relaxed) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What a crew keeps of one member.
+//! What a crew keeps of one member, and of one part of its members ([`super::parts`]).
 
 use crate::sync::AtomicU32;
 
@@ -15,38 +15,42 @@ pub struct Member {
     /// What it waits for while it is free, in two words ([`super::until`]); published by `state`.
     pub waits: AtomicU32,
     pub word: AtomicU32,
-    pub part: Part,
+    /// The number of its part.
+    pub part: AtomicU32,
 }
 
-/// The part that a member is in ([`super::parts`]).
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Part {
-    /// Number of its first member.
+    /// Number of its first member, and of the one behind its last.
     pub first: AtomicU32,
-    /// Its members.
-    pub size: AtomicU32,
-    /// Members of it that have arrived at the barrier that is next to be passed; its first member's counts.
+    pub end: AtomicU32,
+    /// Members of it that have arrived at the barrier that is next to be passed.
     pub arrived: AtomicU32,
 }
 
 impl Member {
     #[cfg(not(loom))]
     pub const fn new() -> Member {
-        Member {
-            state: AtomicU32::new(DONE),
-            waits: AtomicU32::new(0),
-            word: AtomicU32::new(0),
-            part: Part { first: AtomicU32::new(0), size: AtomicU32::new(0), arrived: AtomicU32::new(0) },
-        }
+        let word = AtomicU32::new(0);
+        Member { state: AtomicU32::new(DONE), waits: AtomicU32::new(0), word, part: AtomicU32::new(0) }
     }
 
     #[cfg(loom)]
     pub fn new() -> Member {
-        Member {
-            state: AtomicU32::new(DONE),
-            waits: AtomicU32::new(0),
-            word: AtomicU32::new(0),
-            part: Part { first: AtomicU32::new(0), size: AtomicU32::new(0), arrived: AtomicU32::new(0) },
-        }
+        let word = AtomicU32::new(0);
+        Member { state: AtomicU32::new(DONE), waits: AtomicU32::new(0), word, part: AtomicU32::new(0) }
+    }
+}
+
+impl Part {
+    #[cfg(not(loom))]
+    pub const fn new() -> Part {
+        Part { first: AtomicU32::new(0), end: AtomicU32::new(0), arrived: AtomicU32::new(0) }
+    }
+
+    #[cfg(loom)]
+    pub fn new() -> Part {
+        Part { first: AtomicU32::new(0), end: AtomicU32::new(0), arrived: AtomicU32::new(0) }
     }
 }

@@ -1,34 +1,35 @@
 //! How members meet at a barrier.
 //!
 //! A count that all members share goes to and fro between the carriers, once for each member. So members are
-//! in as many *parts* as there are carriers, by their numbers. Each part has a count, and its last member
-//! counts for all of it. Carriers look in the part of the member that they run before they look elsewhere, so
-//! a part mostly stays with one. Any carrier may run any member all the same: parts only say who counts
-//! where.
+//! in *parts*, by their numbers, one for each carrier if there are enough members. Each of several has a
+//! count, and its last member counts for all of it. Carriers look in their own part before they look
+//! elsewhere. Any carrier may run any member all the same: parts only say who counts where, and who looks
+//! where first.
 
 use super::crew::Crew;
 use crate::Sleep;
 use crate::sync::Ordering;
 
 impl<const MOST: usize> Crew<MOST> {
-    /// Makes parts of the members for so many carriers, of which nobody has arrived anywhere: there is no
-    /// region, or all have arrived.
+    /// Makes parts of the members for so many carriers. Nobody has arrived anywhere: there is no region, or
+    /// all have arrived.
     #[inline]
     pub(super) fn cut(&self, carriers: u32) {
         let size = self.size();
         let parts = carriers.min(size).max(1);
-        let (mut part, mut first, mut end) = (0, 0, 0);
-        for (number, member) in (0..size).zip(&self.members) {
-            if number == end {
-                part += 1;
-                // Both are at most `MOST`.
-                (first, end) = (end, part * size / parts);
+        let mut first = 0;
+        for (number, part) in (1..=parts).zip(&self.parts) {
+            // Both are at most `MOST`.
+            let end = number * size / parts;
+            part.first.store(first, Ordering::Relaxed);
+            part.end.store(end, Ordering::Relaxed);
+            part.arrived.store(0, Ordering::Relaxed);
+            for member in self.members.iter().take(end as usize).skip(first as usize) {
+                member.part.store(number - 1, Ordering::Relaxed);
             }
-            member.part.first.store(first, Ordering::Relaxed);
-            member.part.size.store(end - first, Ordering::Relaxed);
-            member.part.arrived.store(0, Ordering::Relaxed);
+            first = end;
         }
-        self.parts.store(parts, Ordering::Relaxed);
+        self.cut.store(parts, Ordering::Relaxed);
         self.arrived.0.store(0, Ordering::Relaxed);
     }
 
@@ -41,25 +42,27 @@ impl<const MOST: usize> Crew<MOST> {
 
     #[inline(always)]
     fn is_last(&self, member: usize) -> bool {
+        // Both before it arrives: whoever arrives last may cut anew.
+        let parts = self.cut.load(Ordering::Relaxed);
+        if parts == 1 {
+            return self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= self.size();
+        }
         let Some(member) = self.members.get(member) else { return false };
-        let size = member.part.size.load(Ordering::Relaxed);
-        let Some(first) = self.members.get(member.part.first.load(Ordering::Relaxed) as usize) else {
-            return false;
-        };
-        let parts = self.parts.load(Ordering::Relaxed);
-        if first.part.arrived.fetch_add(1, Ordering::AcqRel).wrapping_add(1) < size {
+        let Some(part) = self.parts.get(member.part.load(Ordering::Relaxed) as usize) else { return false };
+        let size = part.end.load(Ordering::Relaxed).wrapping_sub(part.first.load(Ordering::Relaxed));
+        if part.arrived.fetch_add(1, Ordering::AcqRel).wrapping_add(1) < size {
             return false;
         }
         // Nobody of the part arrives again before all have passed.
-        first.part.arrived.store(0, Ordering::Relaxed);
-        parts == 1 || self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= parts
+        part.arrived.store(0, Ordering::Relaxed);
+        self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= parts
     }
 
     /// All go on behind the barrier.
     #[inline(always)]
     pub fn pass(&self, sleep: &impl Sleep) {
         let carriers = self.open.0.load(Ordering::Relaxed).min(self.size());
-        if carriers != self.parts.load(Ordering::Relaxed) && carriers != 0 {
+        if carriers != self.cut.load(Ordering::Relaxed) && carriers != 0 {
             self.cut(carriers);
         }
         self.arrived.0.store(0, Ordering::Relaxed);
@@ -68,20 +71,18 @@ impl<const MOST: usize> Crew<MOST> {
         self.tell(sleep);
     }
 
-    /// Takes the next member of `last`'s part that is free and ready.
+    /// Takes a member of the carrier's part that is free and ready: the next behind `last`, if that is one.
     #[inline(always)]
     pub fn take_near(&self, carrier: u32, last: usize) -> Option<usize> {
-        let part = &self.members.get(last)?.part;
+        match self.cut.load(Ordering::Relaxed) {
+            1 => return self.take(carrier, last),
+            parts if carrier >= parts => return None,
+            _ => {}
+        }
+        let part = self.parts.get(carrier as usize)?;
         let first = part.first.load(Ordering::Relaxed) as usize;
-        let end = first.wrapping_add(part.size.load(Ordering::Relaxed) as usize);
-        self.take_of(carrier, last, first..end)
-    }
-
-    /// The member behind which a carrier begins to look that comes to the region.
-    pub fn place(&self, carrier: u32) -> usize {
-        let size = self.size().max(1);
-        let first = carrier.wrapping_mul(size) / self.open().max(1);
-        first.wrapping_add(size).wrapping_sub(1).checked_rem(size).unwrap_or(0) as usize
+        let end = part.end.load(Ordering::Relaxed) as usize;
+        self.take_of(carrier, if last < first { end } else { last }, first, end)
     }
 }
 
@@ -116,7 +117,7 @@ mod tests {
                     }
                 }
                 crew.pass(&parking);
-                prop_assert_eq!(crew.parts.load(Ordering::Relaxed), crew.open().min(size));
+                prop_assert_eq!(crew.cut.load(Ordering::Relaxed), crew.open().min(size));
             }
         }
 
@@ -127,18 +128,14 @@ mod tests {
             crew.begin(size, carriers);
             let parts = carriers.min(size);
             let mut next = 0;
-            for carrier in 0..parts {
-                let last = crew.place(carrier) as u32;
-                if carriers <= size {
-                    prop_assert_eq!((last + 1) % size, next);
+            for (number, part) in (0..parts).zip(&crew.parts) {
+                let (first, end) = (part.first.load(Ordering::Relaxed), part.end.load(Ordering::Relaxed));
+                prop_assert_eq!(first, next);
+                prop_assert!((size / parts..=size.div_ceil(parts)).contains(&(end - first)));
+                for member in first..end {
+                    prop_assert_eq!(crew.members[member as usize].part.load(Ordering::Relaxed), number);
                 }
-                let part = &crew.members[next as usize].part;
-                let members = part.size.load(Ordering::Relaxed);
-                prop_assert!((size / parts..=size.div_ceil(parts)).contains(&members));
-                for member in next..next + members {
-                    prop_assert_eq!(crew.members[member as usize].part.first.load(Ordering::Relaxed), next);
-                }
-                next += members;
+                next = end;
             }
             prop_assert_eq!(next, size);
         }
@@ -151,12 +148,10 @@ mod tests {
         // Members 0 and 1, and 2 to 4.
         assert_eq!(crew.take_near(0, 0), Some(1));
         assert_eq!(crew.take_near(0, 1), None);
-        assert_eq!(crew.take(1, crew.place(1)), Some(2));
-        assert_eq!(
-            (crew.take_near(1, 2), crew.take_near(1, 3), crew.take_near(1, 4)),
-            (Some(3), Some(4), None)
-        );
-        crew.set_free(4);
-        assert_eq!((crew.take_near(0, 1), crew.take(0, 1)), (None, Some(4)));
+        assert_eq!((crew.take_near(1, 0), crew.take_near(1, 2)), (Some(2), Some(3)));
+        assert_eq!(crew.take(0, 1), Some(4));
+        crew.set_free(1);
+        // Whoever took one of another part looks in its own.
+        assert_eq!((crew.take_near(1, 4), crew.take_near(2, 4), crew.take_near(0, 4)), (None, None, Some(1)));
     }
 }

@@ -44,7 +44,9 @@ pub fn call(carriers: u32) {
         if carrier.there.load(Ordering::Relaxed) == 0 && carrier.there.swap(1, Ordering::Relaxed) == 0 {
             carrier.number.store(number, Ordering::Relaxed);
             if !spawn(run, without_provenance_mut(number as usize)) {
+                // Nor are those beyond: who adds up over all looks no further than the first that is missing.
                 carrier.there.store(0, Ordering::Relaxed);
+                break;
             }
         }
     }
@@ -119,7 +121,7 @@ fn rings_soon(bell: u32, number: u32) -> bool {
 /// Runs members until the carrier isn't wanted any more.
 fn serve(carrier: &'static Carrier, number: u32) {
     while !CREW.is_surplus(number) {
-        let next = CREW.take(number, CREW.place(number)).or_else(|| {
+        let next = CREW.take_near(number, 0).or_else(|| CREW.take(number, 0)).or_else(|| {
             let look = || match CREW.take(number, 0) {
                 None => CREW.is_surplus(number).then_some(None),
                 next => Some(next),
@@ -140,6 +142,7 @@ fn serve(carrier: &'static Carrier, number: u32) {
 pub fn after_fork() {
     for carrier in &CARRIERS {
         carrier.there.store(0, Ordering::Relaxed);
+        carrier.take_idle();
     }
     SLEEPERS.store(0, Ordering::Relaxed);
     CREW.after_fork();

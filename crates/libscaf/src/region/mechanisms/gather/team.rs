@@ -176,8 +176,10 @@ pub struct Carrier {
     pub changes: AtomicU32,
     /// 1 while it has nothing to do, and sleeps for a while.
     pub naps: AtomicU32,
-    /// Ticks of this region in which it had nothing to do.
+    /// Ticks in which it had nothing to do, since that was last asked.
     idle: AtomicU64,
+    /// 1 if it last found members to run beyond its own part.
+    roams: AtomicU32,
 }
 
 // SAFETY: its home and what it keeps are its own thread's.
@@ -194,6 +196,7 @@ impl Carrier {
             changes: AtomicU32::new(0),
             naps: AtomicU32::new(0),
             idle: AtomicU64::new(0),
+            roams: AtomicU32::new(0),
         }
     }
 
@@ -229,8 +232,19 @@ impl Carrier {
         self.idle.fetch_add(ticks().wrapping_sub(since), Ordering::Relaxed);
     }
 
-    fn take_idle(&self) -> u64 {
+    /// How long it had nothing to do since this was last asked, in ticks.
+    pub fn take_idle(&self) -> u64 {
         if self.idle.load(Ordering::Relaxed) == 0 { 0 } else { self.idle.swap(0, Ordering::Relaxed) }
+    }
+
+    #[inline]
+    pub fn roams(&self) -> bool {
+        self.roams.load(Ordering::Relaxed) != 0
+    }
+
+    #[inline]
+    pub fn set_roams(&self, roams: bool) {
+        self.roams.store(roams.into(), Ordering::Relaxed);
     }
 
     /// It changes to another context.

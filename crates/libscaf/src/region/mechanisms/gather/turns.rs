@@ -56,17 +56,23 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
     while !CREW.is_met(until) {
         // SAFETY: the caller runs the member.
         unsafe {
+            // Who waits for something else, or could run tasks but got none, may wait for anybody.
+            let mut is_near = matches!(until, Until::Passed(_));
             if CREW.offers(until) {
                 leave_surplus(me);
                 if run_any(me) {
                     continue;
                 }
+                is_near = false;
             }
             let Some(carrier) = me.carrier.get() else { return };
             let number = me.number.get() as usize;
-            if !CREW.is_surplus(carrier.number())
-                && let Some(next) = take(carrier, number, until)
-            {
+            let next = match is_near {
+                _ if CREW.is_surplus(carrier.number()) => None,
+                true => take_near(carrier, number),
+                false => CREW.take(carrier.number(), number),
+            };
+            if let Some(next) = next {
                 CREW.waits(number, until);
                 change(me, carrier, next, number);
             } else {
@@ -76,15 +82,21 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
     }
 }
 
-/// Whoever waits at a barrier looks near itself first: to look at other carriers' members takes their lines
-/// from them. It looks at all soon ([`idle`]). Who waits for something else, or could run tasks but got none,
-/// may wait for just those.
+/// Whoever waits at a barrier looks in its carrier's own part: to look at others' members takes their lines
+/// from them. It looks at all soon ([`idle`]), and as long as it finds some there.
 #[inline(always)]
-fn take(carrier: &Carrier, number: usize, until: Until) -> Option<usize> {
-    match until {
-        Until::Passed(_) if !CREW.has_tasks() => CREW.take_near(carrier.number(), number),
-        _ => CREW.take(carrier.number(), number),
+fn take_near(carrier: &Carrier, number: usize) -> Option<usize> {
+    match CREW.take_near(carrier.number(), number) {
+        None if carrier.roams() => take_far(carrier, number),
+        next => next,
     }
+}
+
+#[cold]
+fn take_far(carrier: &Carrier, number: usize) -> Option<usize> {
+    let found = CREW.take(carrier.number(), number);
+    carrier.set_roams(found.is_some());
+    found
 }
 
 /// Has the member on another carrier if its own isn't wanted any more.
@@ -262,13 +274,14 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
                 return;
             }
             if CREW.is_surplus(carrier.number()) {
+                carrier.was_idle(since);
                 CREW.waits(number, until);
                 carrier.has_changed();
                 settle(switch(me.context.get(), carrier.home(), number));
                 return;
             }
             if round % FAR == 0
-                && let Some(next) = CREW.take(carrier.number(), number)
+                && let Some(next) = take_far(carrier, number)
             {
                 carrier.was_idle(since);
                 CREW.waits(number, until);
@@ -304,8 +317,9 @@ unsafe fn leave(me: &'static Member) {
             } else {
                 let since = arch::ticks();
                 let look = || CREW.take(0, me.number.get() as usize);
-                if let Some(next) = carrier.nap(look) {
-                    carrier.was_idle(since);
+                let found = carrier.nap(look);
+                carrier.was_idle(since);
+                if let Some(next) = found {
                     change(me, carrier, next, NOBODY);
                 }
             }
