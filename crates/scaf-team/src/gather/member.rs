@@ -25,7 +25,7 @@ pub struct Part {
     /// Number of its first member, and of the one behind its last.
     pub first: AtomicU32,
     pub end: AtomicU32,
-    /// Members of it that have arrived at the barrier that is next to be passed.
+    /// Members of it that have arrived at the barrier that is next to be passed, if there are several parts.
     pub arrived: AtomicU32,
 }
 

@@ -13,9 +13,9 @@ use scaf_team::gather::crew::{Cancelled, Until};
 /// Says that nobody is to be set free.
 pub const NOBODY: usize = usize::MAX;
 
-/// Rounds that a carrier looks for work before it naps; about 10 us. In each of so many it looks at all
-/// members.
+/// Rounds that a carrier looks for work before it naps; about 10 us.
 const SPINS: u32 = 500;
+/// Rounds between two looks at all members.
 const FAR: u32 = 32;
 
 /// What a member but the master runs.
@@ -67,10 +67,12 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
             }
             let Some(carrier) = me.carrier.get() else { return };
             let number = me.number.get() as usize;
-            let next = match is_near {
-                _ if CREW.is_surplus(carrier.number()) => None,
-                true => take_near(carrier, number),
-                false => CREW.take(carrier.number(), number),
+            let next = if CREW.is_surplus(carrier.number()) {
+                None
+            } else if is_near {
+                take_near(carrier, number)
+            } else {
+                CREW.take(carrier.number(), number)
             };
             if let Some(next) = next {
                 CREW.waits(number, until);
@@ -268,36 +270,35 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
     let since = arch::ticks();
     // SAFETY: the caller runs the member.
     unsafe {
-        for round in 1..=SPINS {
-            if CREW.is_met(until) || CREW.offers(until) {
-                carrier.was_idle(since);
-                return;
+        let found = 'look: {
+            for round in 1..=SPINS {
+                if CREW.is_met(until) || CREW.offers(until) {
+                    break 'look None;
+                }
+                if CREW.is_surplus(carrier.number()) {
+                    carrier.was_idle(since);
+                    CREW.waits(number, until);
+                    carrier.has_changed();
+                    settle(switch(me.context.get(), carrier.home(), number));
+                    return;
+                }
+                if round % FAR == 0
+                    && let Some(next) = take_far(carrier, number)
+                {
+                    break 'look Some(next);
+                }
+                spin_loop();
             }
-            if CREW.is_surplus(carrier.number()) {
-                carrier.was_idle(since);
-                CREW.waits(number, until);
-                carrier.has_changed();
-                settle(switch(me.context.get(), carrier.home(), number));
-                return;
-            }
-            if round % FAR == 0
-                && let Some(next) = take_far(carrier, number)
-            {
-                carrier.was_idle(since);
-                CREW.waits(number, until);
-                change(me, carrier, next, number);
-                return;
-            }
-            spin_loop();
-        }
-        let found = carrier.nap(|| {
-            if CREW.is_met(until) || CREW.offers(until) || CREW.is_surplus(carrier.number()) {
-                return Some(None);
-            }
-            CREW.take(carrier.number(), number).map(Some)
-        });
+            let look = || {
+                if CREW.is_met(until) || CREW.offers(until) || CREW.is_surplus(carrier.number()) {
+                    return Some(None);
+                }
+                CREW.take(carrier.number(), number).map(Some)
+            };
+            carrier.nap(look).flatten()
+        };
         carrier.was_idle(since);
-        if let Some(Some(next)) = found {
+        if let Some(next) = found {
             CREW.waits(number, until);
             change(me, carrier, next, number);
         }
