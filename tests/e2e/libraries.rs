@@ -3,7 +3,6 @@
 use crate::support::{Done, House, compiled, library_folder, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 fn results(done: &Done) -> Vec<&str> {
     done.out.lines().filter(|line| line.starts_with("result=")).collect()
@@ -75,27 +74,6 @@ fn a_runtime_that_the_whole_program_sees_serves_its_libraries_too() {
         house.program("loads").args(&words).env("LD_PRELOAD", global).threads(4).unmanaged().run().well();
     let done = house.program("loads").args(&words).env("LD_PRELOAD", global).threads(4).run().well();
     assert_eq!(results(&done), results(&expected));
-}
-
-#[test]
-fn a_library_that_is_loaded_for_us_is_no_news() {
-    let house = House::open("equi");
-    let program = house.program("exact_blocks").option("--max", 1).start();
-    program.until_resized_to(1);
-    // For the host of its first team, which was folded.
-    let is_loaded = || {
-        let maps = std::fs::read_to_string(format!("/proc/{}/maps", program.pid())).unwrap_or_default();
-        maps.contains("libgcc_s.so.1")
-    };
-    program.until("a library that it doesn't name", |_| is_loaded());
-    // The library looks for news once a second.
-    std::thread::sleep(Duration::from_millis(2500));
-    program.until_resized_to(1);
-    let log = house.log();
-    let verdicts =
-        log.lines().filter(|line| line.contains(&format!("(process {}): Resizable", program.pid())));
-    assert_eq!(verdicts.count(), 1, "{log}");
-    program.finish().well();
 }
 
 #[test]

@@ -29,7 +29,7 @@ mod runtimes;
 mod sys;
 
 use core::ffi::{c_char, c_int};
-use region::mechanisms::{experiment, fold, gather};
+use region::mechanisms::{experiment, gather};
 use runtimes::hooks::{self, Hooks};
 
 static HOOKS: Hooks = Hooks {
@@ -54,7 +54,6 @@ static HOOKS: Hooks = Hooks {
         runtimes::copies::after_fork,
         runtimes::modules::after_fork,
         gather::after_fork,
-        fold::crowd::after_fork,
         entry::kmpc::after_fork,
         experiment::after_fork,
         program::work::after_fork,

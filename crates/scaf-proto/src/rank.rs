@@ -3,13 +3,6 @@
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// Spins in libgomp's own waits for ranks of MPI jobs, some 0.1 ms. Their teams change many times a second,
-/// when ranks lend contexts to each other, and a thread that has just lost its context would spin for
-/// milliseconds on its master's. A rank of regions of 0.35 ms takes 0.97 s with these, 0.92 with libgomp's
-/// default, 1.24 with 100 and 1.35 where threads sleep at once. `scaf run` sets it, and by it the client
-/// knows that it is no user's choice.
-pub const SPIN_OF_RANKS: &str = "2000";
-
 /// What a rank of an MPI job says.
 #[repr(C)]
 pub struct Rank {

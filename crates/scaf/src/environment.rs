@@ -3,7 +3,6 @@
 use crate::daemon;
 use crate::filters;
 use crate::wish::Wish;
-use scaf_proto::rank::SPIN_OF_RANKS;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -13,40 +12,16 @@ use std::process::Command;
 /// folded program sleep at once.
 pub const SPIN: &str = "300000";
 
-/// Spins in libgomp's own waits where the library can't adapt them to the fold (`libscaf`'s `crowd`). A loop
-/// with a barrier each 50 us, two threads folded onto one PU, takes 206 ms at best; with libgomp's default
-/// 8,000 ms, with 10,000 rounds 501, with 1,000 rounds 238. Alone on the machine, programs run 0 to 7%
-/// longer.
-const SPIN_FIXED: &str = "1000";
-
 /// How long a thread of an OpenBLAS spins where it has nothing to do, before it sleeps: this power of two in
 /// ticks of the processor's clock, so 1 to 2 ms. The library's own 28 is 0.1 s for each of its threads at
 /// each start of a Python program, beside whoever else computes (`docs/decisions/waits.md`). It is read once,
 /// when the library is loaded.
 pub const BLAS_SPIN: [&str; 2] = ["OPENBLAS_THREAD_TIMEOUT", "22"];
 
-/// One of these is set for each rank, by the launchers of Open MPI, MPICH and PMIx.
-pub const RANKS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];
-
-/// What the programs that start ranks are called.
-const LAUNCHERS: [&str; 4] = ["mpirun", "mpiexec", "orterun", "prterun"];
-
-/// Where one of these is set, the library gives libgomp no further threads: libgomp would bind them, limit
-/// them, or give them larger stacks.
-const UNSTEERABLE: [&str; 6] = [
-    "OMP_PROC_BIND",
-    "OMP_PLACES",
-    "GOMP_CPU_AFFINITY",
-    "OMP_THREAD_LIMIT",
-    "OMP_STACKSIZE",
-    "GOMP_STACKSIZE",
-];
-
 /// A variable's new value; `None` removes it.
 pub type Change = (&'static str, Option<OsString>);
 
-/// Variables that nobody else has: with `LD_PRELOAD`, `GOMP_SPINCOUNT` and OpenBLAS's all that [`managed`]
-/// changes.
+/// Variables that nobody else has: with `LD_PRELOAD` and OpenBLAS's all that [`managed`] changes.
 pub const OURS: [&str; 10] = [
     daemon::SOCKET_VARIABLE,
     "SCAF_NAME",
@@ -80,16 +55,8 @@ pub fn managed(
         ("SCAF_MALLEABLE", wish.malleable.word().map(OsString::from)),
         ("SCAF_FILTERS", filters::survived().map(|filters| filters.to_string().into())),
     ];
-    // A spin count set by an outer `scaf run` is no user's choice. If the user chose how to wait, the runtime
-    // keeps all waits.
-    let counts = before("GOMP_SPINCOUNT").is_some() && !spin_is_ours(before);
-    let chosen = before("OMP_WAIT_POLICY").is_some() || counts;
-    if !chosen {
-        let fixed = UNSTEERABLE.iter().any(|name| before(name).is_some());
-        let is_rank = RANKS.iter().any(|name| before(name).is_some());
-        let spin = if fixed { Some(SPIN_FIXED) } else { is_rank.then_some(SPIN_OF_RANKS) };
-        changes.push(("GOMP_SPINCOUNT", spin.map(OsString::from)));
-    }
+    // If the user chose how to wait, the runtime keeps all waits.
+    let chosen = before("OMP_WAIT_POLICY").is_some() || before("GOMP_SPINCOUNT").is_some();
     changes.push(("SCAF_SPIN", (!chosen).then(|| SPIN.into())));
     let [name, ours] = BLAS_SPIN;
     if before(name).is_none() {
@@ -101,9 +68,6 @@ pub fn managed(
 /// What undoes [`managed`].
 pub fn taken_back(before: &dyn Fn(&str) -> Option<OsString>) -> Vec<Change> {
     let mut changes: Vec<Change> = OURS.iter().map(|name| (*name, None)).collect();
-    if spin_is_ours(before) {
-        changes.push(("GOMP_SPINCOUNT", None));
-    }
     let [name, ours] = BLAS_SPIN;
     if before("SCAF_MIN").is_some() && before(name).is_some_and(|value| value == ours) {
         changes.push((name, None));
@@ -115,18 +79,6 @@ pub fn taken_back(before: &dyn Fn(&str) -> Option<OsString>) -> Vec<Change> {
         changes.push(("LD_PRELOAD", (!others.is_empty()).then(|| OsString::from_vec(others))));
     }
     changes
-}
-
-/// Whether how long libgomp spins was set by [`managed`] before, and is no user's choice.
-fn spin_is_ours(before: &dyn Fn(&str) -> Option<OsString>) -> bool {
-    let ours = |count: OsString| count == SPIN_FIXED || count == SPIN_OF_RANKS;
-    before("SCAF_SPIN").is_some() && before("GOMP_SPINCOUNT").is_some_and(ours)
-}
-
-/// Whether that is a program that starts ranks of MPI jobs, which inherit its environment.
-pub fn starts_ranks(program: &Path) -> bool {
-    let name = program.file_name().map(OsStr::as_bytes).unwrap_or_default();
-    LAUNCHERS.iter().any(|launcher| name.starts_with(launcher.as_bytes()))
 }
 
 /// Applies [`managed`]'s changes to a command.
@@ -158,7 +110,7 @@ mod tests {
     fn all_variables_of_ours_are_listed() {
         let changes = managed(&Wish::none(), Path::new("/s"), Path::new("/l.so"), &|_| None);
         let mut names: Vec<&str> = changes.iter().map(|(name, _)| *name).collect();
-        names.retain(|name| !["LD_PRELOAD", "GOMP_SPINCOUNT", BLAS_SPIN[0]].contains(name));
+        names.retain(|name| !["LD_PRELOAD", BLAS_SPIN[0]].contains(name));
         assert_eq!(names, OURS);
     }
 
@@ -188,27 +140,14 @@ mod tests {
                 set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
             };
             let changes = managed(&wish, Path::new("/s"), Path::new("/l"), &before);
-            let value = |wanted| {
-                changes
-                    .iter()
-                    .find(|(name, _)| *name == wanted)
-                    .map(|(_, value)| value.clone().unwrap_or_default())
-            };
-            (value("GOMP_SPINCOUNT"), value("SCAF_SPIN").unwrap_or_default())
+            assert!(!changes.iter().any(|(name, _)| ["GOMP_SPINCOUNT", "OMP_WAIT_POLICY"].contains(name)));
+            changes.into_iter().find(|(name, _)| *name == "SCAF_SPIN").and_then(|(_, value)| value)
         };
-        let (none, spin): (OsString, OsString) = (OsString::new(), SPIN.into());
-        assert_eq!(among(&[]), (Some(none.clone()), spin.clone()));
-        assert_eq!(among(&[("OMP_WAIT_POLICY", "active")]), (None, none.clone()));
-        assert_eq!(among(&[("GOMP_SPINCOUNT", "5")]), (None, none.clone()));
-        assert_eq!(among(&[("OMP_PROC_BIND", "true")]), (Some(SPIN_FIXED.into()), spin.clone()));
-        assert_eq!(among(&[("PMIX_RANK", "1")]), (Some(SPIN_OF_RANKS.into()), spin.clone()));
-        let bound = &[("PMIX_RANK", "1"), ("OMP_PLACES", "cores")];
-        assert_eq!(among(bound), (Some(SPIN_FIXED.into()), spin.clone()));
-        assert!(starts_ranks(Path::new("/usr/bin/mpiexec.hydra")) && !starts_ranks(Path::new("/bin/mp")));
-        // What an outer scaf run has set is no choice.
-        let around = [("SCAF_SPIN", SPIN), ("GOMP_SPINCOUNT", SPIN_FIXED)];
-        assert_eq!(among(Box::leak(Box::new(around))), (Some(none.clone()), spin));
-        assert_eq!(among(&[("SCAF_SPIN", SPIN), ("GOMP_SPINCOUNT", "5")]), (None, none));
+        assert_eq!(among(&[]), Some(SPIN.into()));
+        assert_eq!(among(&[("OMP_PROC_BIND", "true"), ("PMIX_RANK", "1")]), Some(SPIN.into()));
+        assert_eq!(among(&[("OMP_WAIT_POLICY", "active")]), None);
+        assert_eq!(among(&[("GOMP_SPINCOUNT", "5")]), None);
+        assert_eq!(among(&[("SCAF_SPIN", SPIN), ("GOMP_SPINCOUNT", "5")]), None);
     }
 
     #[test]

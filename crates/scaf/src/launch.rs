@@ -2,7 +2,7 @@
 //!
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
-use crate::environment::{self, RANKS};
+use crate::environment;
 use crate::wish::{Malleable, Wish};
 use crate::{cli, daemon, inherited, interleave, mold, session, target, verbose};
 use anyhow::{Result, bail};
@@ -44,12 +44,7 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
             if let Some(other) = daemon::other_version(socket) {
                 eprintln!("scaf: {} runs unmanaged: {other}", name.display());
             }
-            let ranks = environment::starts_ranks(&program).then(|| OsString::from("0"));
-            let inherited = |name: &str| match std::env::var_os(name) {
-                None if RANKS.contains(&name) => ranks.clone(),
-                value => value,
-            };
-            let changes = environment::managed(&wish, socket, library, &inherited);
+            let changes = environment::managed(&wish, socket, library, &|name| std::env::var_os(name));
             environment::apply(&mut command, &changes);
             if let Some(setting) = molded(flags.mold, &wish, socket, &program) {
                 command.env(mold::VARIABLE, setting);

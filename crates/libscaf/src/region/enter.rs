@@ -160,8 +160,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
     let &Entered { slot, at, choice, .. } = entered;
     // SAFETY: as in `run`; the frame lives until the region has ended.
     unsafe {
-        let crowd = fold::enter(this, code.runtime, choice.team);
-        let hostless = crowd.is_hostless();
+        fold::enter(this, code.runtime, choice.team, at);
         let borrowed = entered.grant.borrowed();
         let lent = gather::storage::void(this);
         let notes = core::mem::take(&mut (*this).notes) != 0 && one_master();
@@ -169,7 +168,6 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         if !notes
             && !dynamic
             && !lent
-            && !hostless
             && !borrowed
             && let Some(share) = Note::of(code).team(master())
         {
@@ -192,8 +190,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         frame.takes_over = fold::takes_over(code.runtime);
         // Within a serial region a member would be told of another level.
         frame.gathers = if (*this).serial == 0 { gather::midway::may(region, choice.team) } else { None };
-        (frame.dynamic, frame.hostless) = (dynamic, hostless);
-        *frame.crowd.get_mut() = crowd.of_frame();
+        frame.dynamic = dynamic;
         if borrowed {
             frame.apart = apart::of_master();
         }
@@ -202,7 +199,6 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
         }
         let frame = &raw const frame;
         let result = in_frame(this, frame, choice, notes, pass);
-        fold::leave(&*frame);
         if let Some(slot) = slot {
             let (threads, inside) = (*frame).inside();
             let left = ticks();
@@ -291,12 +287,12 @@ unsafe fn rehearse<R>(this: *mut Thread, region: &Region, choice: Choice, pass: 
     let runtime = region.code.runtime;
     // SAFETY: as in `several`.
     unsafe {
-        let crowd = fold::enter(this, runtime, choice.team);
+        fold::enter(this, runtime, choice.team, ticks());
         let entered = Entered::quietly(this, region, choice);
         let work = Work { run: nothing, data: null_mut(), ..region.work };
         let mut frame = Frame::new(runtime, work, 1);
         frame.master = master();
-        (frame.dynamic, frame.hostless) = (permission::is_dynamic(runtime), crowd.is_hostless());
+        frame.dynamic = permission::is_dynamic(runtime);
         in_frame(this, &raw const frame, choice, true, pass);
         entered.leave(this);
     }
@@ -348,9 +344,6 @@ pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
     // SAFETY: the frame outlives the region.
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
-        if frame.hostless {
-            fold::crowd::call_in(frame.runtime());
-        }
         if frame.apart != 0 {
             apart::go(frame);
         }

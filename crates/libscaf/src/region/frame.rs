@@ -31,8 +31,6 @@ pub struct Frame {
     pub seen: AtomicU32,
     /// Threads that have left the function (upper 12 bits), and their ticks in it (52 bits, 20 days).
     pub inside: AtomicU64,
-    /// Its threads have to call the crowd's host in.
-    pub hostless: bool,
     /// The PU of the master's, plus one, where the team's threads are to be [`super::apart`]; else 0.
     pub apart: u32,
     /// `dyn-var` is off for the runtime only: each thread turns it on again.
@@ -41,8 +39,6 @@ pub struct Frame {
     pub takes_over: bool,
     /// The region's code, if its team may be gathered at a barrier.
     pub gathers: Option<Code>,
-    /// What its waits for tasks have found out of its crowd (`mechanisms/fold/crowd.rs`).
-    pub crowd: AtomicU32,
     /// Barriers at which the team was larger than the grant.
     pub crowded: AtomicU32,
     /// Threads of the team, as the runtime says; 0 until somebody had to know.
@@ -93,12 +89,10 @@ impl Frame {
             depth,
             seen: AtomicU32::new(0),
             inside: AtomicU64::new(0),
-            hostless: false,
             apart: 0,
             dynamic: false,
             takes_over: false,
             gathers: None,
-            crowd: AtomicU32::new(0),
             crowded: AtomicU32::new(0),
             team: AtomicU32::new(0),
             barrier: Barrier::new(),

@@ -30,6 +30,9 @@ static KEYS: [AtomicUsize; ADDRESSES] = [const { AtomicUsize::new(0) }; ADDRESSE
 /// 0 unknown, else `1 | runtime << 8 | module << 16`.
 static VALUES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
 static NOTES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
+/// The same for the code of each module, for either ABI. Numbers are void for ever once a module is unloaded.
+static OF_MODULES: [[AtomicU64; modules::MODULES]; 2] =
+    [const { [const { AtomicU64::new(0) }; modules::MODULES] }; 2];
 /// The note of all addresses that found no place.
 static NO_NOTE: AtomicU64 = AtomicU64::new(0);
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -134,6 +137,12 @@ fn find(address: usize, abi: Abi) -> (u64, &'static AtomicU64) {
 }
 
 fn resolve(address: usize, abi: Abi) -> Option<u64> {
+    // A module's code has one runtime. The dynamic linker would read its symbols for each address.
+    let of_module = |number| OF_MODULES.get(abi as usize)?.get(number as usize);
+    let known = || of_module(modules::met_at(address)?).map(|value| value.load(Ordering::Acquire));
+    if let Some(known) = known().filter(|value| *value != 0) {
+        return Some(known);
+    }
     // Code that only asks about its team may be LLVM's.
     let or_llvms = || if abi == Abi::Gcc { entry_for(address, Abi::Llvm) } else { None };
     let entry = entry_for(address, abi).or_else(or_llvms)?;
@@ -142,7 +151,11 @@ fn resolve(address: usize, abi: Abi) -> Option<u64> {
     let runtime = copies::number_of(map)?;
     // Code in no module (made at run time) can't be inspected.
     let module = module.map_or(modules::MODULES as u32, modules::number_of);
-    Some(1 | (runtime as u64) << 8 | u64::from(module) << 16)
+    let value = 1 | (runtime as u64) << 8 | u64::from(module) << 16;
+    if let Some(known) = of_module(module) {
+        known.store(value, Ordering::Release);
+    }
+    Some(value)
 }
 
 /// An entry point of the runtime that code at `address` would have called without scaf.

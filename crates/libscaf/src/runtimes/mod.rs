@@ -7,3 +7,4 @@ pub mod hooks;
 pub mod linker;
 pub mod lookup;
 pub mod modules;
+pub mod spins;

@@ -5,8 +5,7 @@
 
 use super::linker::{module_of, size_of_module};
 use crate::sys::lock::Lock;
-use crate::sys::symbols::Next;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use scaf_proto::grant::Word;
 
@@ -45,6 +44,11 @@ pub fn holds(module: u64, address: usize) -> bool {
         return false;
     };
     address.wrapping_sub(base.load(Ordering::Relaxed)) < size.load(Ordering::Relaxed)
+}
+
+/// The number of the module met before that holds the address.
+pub fn met_at(address: usize) -> Option<u32> {
+    (0..met().min(MODULES as u32)).find(|number| holds(u64::from(*number), address))
 }
 
 /// The module's number, given out here if it is new.
@@ -89,28 +93,6 @@ fn count_loads() -> u64 {
     // SAFETY: `count` has the type that is wanted.
     unsafe { libc::dl_iterate_phdr(Some(count), (&raw mut loads).cast()) };
     loads
-}
-
-/// Loads a library that we need and no region calls by our doing: it is no news, unless others were loaded
-/// meanwhile. `false` if it isn't there.
-pub fn load_for_us(name: &CStr) -> bool {
-    type Dlopen = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
-    // Not ours, which notes the program's calls.
-    static LOAD: Next = Next::called(c"dlopen");
-    // SAFETY: dlopen's type; a library that the program might load itself.
-    unsafe {
-        let Some(load) = LOAD.get::<Dlopen>() else { return false };
-        // Counted first: if it isn't there after that, a count that is one more is its.
-        let before = count_loads();
-        let was_there = !load(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD).is_null();
-        let is_there = was_there || !load(name.as_ptr(), libc::RTLD_NOW).is_null();
-        let after = count_loads();
-        if !was_there && is_there && after == before.wrapping_add(1) {
-            // Fails where there is other news, or this was taken for news already.
-            let _ = LOADS.compare_exchange(before, after, Ordering::Relaxed, Ordering::Relaxed);
-        }
-        is_there
-    }
 }
 
 /// Voids the numbers of unloaded modules; `true` if there were any.

@@ -17,8 +17,6 @@ unsafe extern "C" {
         run: extern "C" fn(*mut c_void) -> *mut c_void,
         argument: *mut c_void,
     ) -> c_int;
-    #[link_name = "pthread_join@GLIBC_2.2.5"]
-    pub fn pthread_join(thread: pthread_t, value: *mut *mut c_void) -> c_int;
     #[link_name = "pthread_detach@GLIBC_2.2.5"]
     pub fn pthread_detach(thread: pthread_t) -> c_int;
     #[link_name = "pthread_key_create@GLIBC_2.2.5"]

@@ -10,7 +10,6 @@ use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::hello::NAME_BYTES;
-use scaf_proto::rank::SPIN_OF_RANKS;
 
 /// Longest path of a UNIX socket, its final zero included.
 pub const PATH_BYTES: usize = 108;
@@ -65,8 +64,10 @@ pub struct Settings {
     pub bound: bool,
     /// Rounds spun at a barrier while the whole team has contexts; `None` leaves all waits to the runtime.
     pub spin: Option<u32>,
-    /// How long the runtime spins in its own waits is fixed (`GOMP_SPINCOUNT`).
+    /// The user says how long libgomp spins in its own waits (`GOMP_SPINCOUNT`).
     pub fixed_spin: bool,
+    /// It is a rank of an MPI job.
+    pub is_rank: bool,
     /// The user says how LLVM's threads are to wait (`KMP_BLOCKTIME`, `KMP_LIBRARY`).
     pub own_blocking: bool,
     /// The user says how LLVM's runtime cuts loops (`KMP_SCHEDULE`).
@@ -106,6 +107,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     bound: false,
     spin: None,
     fixed_spin: false,
+    is_rank: false,
     own_blocking: false,
     own_shares: false,
     own_llvm: false,
@@ -166,6 +168,9 @@ pub unsafe fn read(environment: *const *const c_char) {
     }
 }
 
+/// Set for each rank by the launchers of Open MPI, MPICH and PMIx.
+const RANKS: [&[u8]; 3] = [b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=", b"PMIX_RANK="];
+
 const STACK_SIZES: [&[u8]; 3] = [b"OMP_STACKSIZE=", b"GOMP_STACKSIZE=", b"KMP_STACKSIZE="];
 
 fn take(settings: &mut Settings, entry: &[u8]) {
@@ -216,9 +221,10 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         }
     } else if let Some(value) = entry.strip_prefix(b"XDG_RUNTIME_DIR=") {
         copy(&mut settings.runtime_dir, value);
-    } else if let Some(value) = entry.strip_prefix(b"GOMP_SPINCOUNT=") {
-        // `scaf run` sets this one for ranks of MPI jobs: libgomp's other waits can still be steered.
-        settings.fixed_spin = value != SPIN_OF_RANKS.as_bytes();
+    } else if entry.starts_with(b"GOMP_SPINCOUNT=") {
+        settings.fixed_spin = true;
+    } else if RANKS.iter().any(|name| entry.starts_with(name)) {
+        settings.is_rank = true;
     } else if entry.starts_with(b"KMP_BLOCKTIME=") || entry.starts_with(b"KMP_LIBRARY=") {
         settings.own_blocking = true;
     } else if let Some(value) = entry.strip_prefix(b"KMP_AFFINITY=") {

@@ -34,21 +34,13 @@ pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
 
 /// Starts a thread that handles no signal of the program's; `false` if the system has none.
 pub fn spawn(run: Run, argument: *mut c_void) -> bool {
-    match start(run, argument) {
-        // SAFETY: a thread that nobody else knows.
-        Some(thread) => unsafe { glibc::pthread_detach(thread) == 0 },
-        None => false,
-    }
-}
-
-/// The same, for a thread that is to be joined.
-pub fn start(run: Run, argument: *mut c_void) -> Option<libc::pthread_t> {
     keeping_errno(|| {
         let before = block_signals();
-        // SAFETY: plain calls on memory of ours; the thread inherits the mask.
+        // SAFETY: plain calls on memory of ours, and a thread that nobody else knows, which inherits the mask.
         let started = unsafe {
             let mut thread: libc::pthread_t = zeroed();
-            (glibc::pthread_create(&mut thread, null(), run, argument) == 0).then_some(thread)
+            glibc::pthread_create(&mut thread, null(), run, argument) == 0
+                && glibc::pthread_detach(thread) == 0
         };
         set_blocked(before);
         started

@@ -1,5 +1,5 @@
 //! A team keeps its size and its CPU affinity shrinks, which the daemon does. Here threads are made to wait
-//! accordingly: at barriers that are ours ([`meet`]), and in waits that stay libgomp's ([`crowd`]) or LLVM's
+//! accordingly: at barriers that are ours ([`meet`]), and in waits that stay libgomp's ([`spins`]) or LLVM's
 //! ([`blocking`]). Where the region's waits are ours ([`Frame::takes_over`]), a barrier is `scaf_team`'s:
 //! threads spin as long as the runtime would while all have a context, and sleep at once while the program is
 //! folded. A loop ends by the runtime's end without a wait, then such a barrier. Only the runtime can do what
@@ -7,10 +7,9 @@
 //! useful work. The one at the region's end needs no measuring: it follows the outlined function.
 
 pub mod blocking;
-pub mod crowd;
+mod spins;
 
 use crate::link::affinity::own_pus;
-use crate::link::pages;
 use crate::program::masters;
 use crate::region::frame::Frame;
 use crate::region::mechanisms::gather::midway;
@@ -19,35 +18,24 @@ use crate::runtimes::entries::Runtime;
 use crate::sys::arch::ticks;
 use crate::sys::futex::Futex;
 use crate::sys::settings;
-use core::sync::atomic::Ordering;
 use scaf_team::barrier::Passed;
 
-/// A region is entered: waits that aren't ours follow the fold, too, until the returned value is dropped.
+/// A region is entered, at tick `at`: waits that aren't ours follow the fold, too.
 #[inline(always)]
-pub unsafe fn enter(this: *mut Thread, runtime: &'static Runtime, team: u32) -> crowd::Inside {
-    let inside = crowd::enter(runtime, team);
+pub unsafe fn enter(this: *mut Thread, runtime: &Runtime, team: u32, at: u64) {
     if runtime.is_llvms() {
         // SAFETY: this thread's own state.
         unsafe { blocking::follow(this, runtime, team) }
+    } else {
+        spins::enter(runtime, team, at);
     }
-    inside
 }
 
-/// A thread is about to wait within the runtime, for tasks mostly: that wait, too, follows the fold, where
-/// the region has become crowded since it was entered.
+/// A thread is about to wait within the runtime, for tasks mostly: that wait, too, follows the fold, which may
+/// have changed since the region was entered.
 #[inline(always)]
 pub fn follow_midway(frame: &Frame) {
-    if pages::grant().word().folded() {
-        crowd::enter_midway(frame);
-    }
-}
-
-/// A region is left.
-#[inline(always)]
-pub fn leave(frame: &Frame) {
-    if frame.crowd.load(Ordering::Relaxed) == crowd::CAME_MIDWAY {
-        crowd::leave(frame.runtime());
-    }
+    spins::follow(frame);
 }
 
 /// Whether the waits of this runtime's regions are ours. A choice of how LLVM's threads wait is respected.

@@ -7,7 +7,7 @@ use crate::runtimes::modules;
 use crate::sys::errno::keeping_errno;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, with_exposed_provenance};
-use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::report::{NAME_BYTES, ReportPage};
 use scaf_team::gather::calls::{self, says};
 
@@ -15,6 +15,36 @@ use scaf_team::gather::calls::{self, says};
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 const SAID: u32 = 20;
 const MODULES: u32 = (1 << SAID) - 1;
+
+/// What the modules in the dynamic linker's list say, up to some place in it. It adds at its end, so while
+/// none has gone, those behind that place are new: to read the tables of all of them takes 5 ms in a Python
+/// program, which loads libraries again and again.
+struct Seen {
+    said: u32,
+    modules: u32,
+    /// How many modules had gone by then.
+    gone: u32,
+}
+
+/// The latest one, packed: what it holds belongs together, whoever has looked.
+static SEEN: AtomicU64 = AtomicU64::new(0);
+
+impl Seen {
+    fn of(packed: u64) -> Seen {
+        let modules = (packed >> 32) as u32 & MODULES;
+        Seen { said: (packed >> (32 + SAID)) as u32, modules, gone: packed as u32 }
+    }
+
+    fn packed(&self) -> u64 {
+        u64::from(self.said) << (32 + SAID) | u64::from(self.modules & MODULES) << 32 | u64::from(self.gone)
+    }
+}
+
+/// A look at the list.
+struct Tour {
+    seen: Seen,
+    at: u32,
+}
 
 /// The function that was found, as far as it fits.
 struct Name([AtomicU8; NAME_BYTES]);
@@ -46,9 +76,12 @@ pub fn nothing(runtime: &Runtime) -> bool {
         return false;
     }
     let now = modules::met().wrapping_add(1) & MODULES;
-    let mut said = 0u32;
+    let before = SEEN.load(Ordering::Relaxed);
+    let mut tour = Tour { seen: Seen::of(before), at: 0 };
     // SAFETY: `look` has the type that is wanted.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut said).cast()) };
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut tour).cast()) };
+    let said = tour.seen.said;
+    SEEN.store(tour.seen.packed(), Ordering::Relaxed);
     LOOKED.store(now | said << SAID, Ordering::Relaxed);
     permits(said, runtime)
 }
@@ -140,10 +173,23 @@ struct Relocation {
     addend: i64,
 }
 
-unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, said: *mut c_void) -> c_int {
-    // SAFETY: glibc hands in its own structure and our own out-parameter; a module's tables are as the
-    // dynamic linker has used them itself.
+unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, tour: *mut c_void) -> c_int {
+    // SAFETY: glibc hands in its own structure and our own argument; a module's tables are as the dynamic
+    // linker has used them itself.
     unsafe {
+        let tour = &mut *tour.cast::<Tour>();
+        let gone = (*about).dlpi_subs as u32;
+        if tour.at == 0 && gone != tour.seen.gone {
+            tour.seen = Seen { said: 0, modules: 0, gone };
+        }
+        if tour.seen.said & says::FORBIDDEN != 0 {
+            return 1;
+        }
+        tour.at = tour.at.wrapping_add(1);
+        if tour.at <= tour.seen.modules {
+            return 0;
+        }
+        tour.seen.modules = tour.at;
         let Some(dynamic) = tables(&*about) else { return 0 };
         let file = file_of(&*about);
         for (first, count) in dynamic.tables {
@@ -153,9 +199,8 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, said: *mut c
                     continue;
                 }
                 let name = CStr::from_ptr(dynamic.names.add(symbol.st_name as usize)).to_bytes();
-                let said = said.cast::<u32>();
-                *said |= calls::say_in(file, name);
-                if *said & says::FORBIDDEN != 0 {
+                tour.seen.said |= calls::say_in(file, name);
+                if tour.seen.said & says::FORBIDDEN != 0 {
                     NAME.keep(name);
                     return 1;
                 }

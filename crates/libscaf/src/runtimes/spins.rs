@@ -1,0 +1,116 @@
+//! Where a copy of libgomp keeps for how many rounds its threads spin in a wait before they sleep. The number
+//! has no name outside of libgomp, but a value that its manual gives (`GOMP_SPINCOUNT`), and next to it lies
+//! the number for crowded processes. So it is found by its value, in libgomp's own data, and where there
+//! isn't exactly one such place it isn't known. It isn't either where the user, or a program that loads
+//! libgomp itself, has chosen how to wait: then it has another value.
+
+use super::copies::RUNTIMES;
+use super::entries::Runtime;
+use core::ffi::{c_int, c_void};
+use core::ptr::with_exposed_provenance;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// The defaults: since gcc 4.5, and before.
+const DEFAULTS: [u64; 2] = [300_000, 20_000_000];
+/// The number while there are more threads than PUs, and how many numbers away from the other it may be: 2 in
+/// all copies seen, by gcc 4.4 to 14.
+pub const CROWDED: u64 = 100;
+const NEAR: usize = 2;
+
+/// libgomp's number, and what it was at first.
+#[derive(Clone, Copy)]
+pub struct Spins {
+    pub now: &'static AtomicU64,
+    pub at_first: u64,
+}
+
+/// Of each copy: [`UNKNOWN`] until it was looked for, [`NOWHERE`], or its address.
+static PLACES: [AtomicUsize; RUNTIMES] = [const { AtomicUsize::new(UNKNOWN) }; RUNTIMES];
+static AT_FIRST: [AtomicU64; RUNTIMES] = [const { AtomicU64::new(0) }; RUNTIMES];
+const UNKNOWN: usize = 0;
+const NOWHERE: usize = 1;
+
+/// Where the copy keeps it. Its constructor has run: a region is being entered.
+#[inline(always)]
+pub fn of(runtime: &Runtime) -> Option<Spins> {
+    let number = runtime.number();
+    let (place, at_first) = (PLACES.get(number)?, AT_FIRST.get(number)?);
+    let found = match place.load(Ordering::Acquire) {
+        UNKNOWN => look(runtime, place, at_first),
+        known => known,
+    };
+    // SAFETY: an aligned number in the data of a library that is never unloaded.
+    let now = || unsafe { &*with_exposed_provenance::<AtomicU64>(found) };
+    (found != NOWHERE).then(|| Spins { now: now(), at_first: at_first.load(Ordering::Relaxed) })
+}
+
+/// What is looked for, and what was found.
+struct Search {
+    /// An address in the library.
+    within: usize,
+    found: usize,
+    at_first: u64,
+}
+
+#[cold]
+#[inline(never)]
+fn look(runtime: &Runtime, place: &AtomicUsize, at_first: &AtomicU64) -> usize {
+    let mut search = Search { within: 0, found: NOWHERE, at_first: 0 };
+    // LLVM's runtime, which goes by libgomp's name in places, has other ways to wait.
+    if let Some(parallel) = runtime.parallel.filter(|_| !runtime.is_llvms()) {
+        search.within = parallel as usize;
+        // SAFETY: `search_module` has the type that is wanted.
+        unsafe { libc::dl_iterate_phdr(Some(search_module), (&raw mut search).cast()) };
+    }
+    // Where another thread has found it and changed its value since, nothing is found any more.
+    if search.found != NOWHERE {
+        at_first.store(search.at_first, Ordering::Relaxed);
+    }
+    match place.compare_exchange(UNKNOWN, search.found, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => search.found,
+        Err(known) => known,
+    }
+}
+
+/// Searches the library that the address lies in.
+unsafe extern "C" fn search_module(about: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
+    // SAFETY: glibc hands in its own structure, whose table is as long as it says, and our own argument.
+    let (base, segments, search) = unsafe {
+        let about = &*about;
+        let segments = core::slice::from_raw_parts(about.dlpi_phdr, usize::from(about.dlpi_phnum));
+        (about.dlpi_addr as usize, segments, &mut *search.cast::<Search>())
+    };
+    let at = |segment: &libc::Elf64_Phdr| base.wrapping_add(segment.p_vaddr as usize);
+    let holds = |segment: &libc::Elf64_Phdr, address: usize| {
+        address.wrapping_sub(at(segment)) < segment.p_memsz as usize
+    };
+    let loaded = || segments.iter().filter(|segment| segment.p_type == libc::PT_LOAD);
+    if !loaded().any(|segment| holds(segment, search.within)) {
+        return 0;
+    }
+    let is_constant = |address| {
+        segments.iter().any(|segment| segment.p_type == libc::PT_GNU_RELRO && holds(segment, address))
+    };
+    let mut places = 0;
+    for segment in loaded().filter(|segment| segment.p_flags & libc::PF_W != 0) {
+        let first = at(segment).next_multiple_of(size_of::<u64>());
+        let count =
+            at(segment).wrapping_add(segment.p_memsz as usize).saturating_sub(first) / size_of::<u64>();
+        // SAFETY: a segment is mapped as a whole.
+        let value = |number: usize| unsafe {
+            (*with_exposed_provenance::<AtomicU64>(first).add(number)).load(Ordering::Relaxed)
+        };
+        for number in (0..count).filter(|number| DEFAULTS.contains(&value(*number))) {
+            let address = first.wrapping_add(number * size_of::<u64>());
+            let near = number.saturating_sub(NEAR)..count.min(number.saturating_add(NEAR + 1));
+            if !is_constant(address) && near.into_iter().any(|other| value(other) == CROWDED) {
+                places += 1;
+                (search.found, search.at_first) = (address, value(number));
+            }
+        }
+    }
+    if places != 1 {
+        search.found = NOWHERE;
+    }
+    1
+}
