@@ -103,6 +103,18 @@ fn gathered_members_see_what_threads_of_their_own_see() {
     }
 }
 
+#[test]
+fn where_libgomp_limits_threads_members_are_right_too() {
+    let house = House::open("equi");
+    let within = house.at(&compiled_by(By::Itself, "gathered")).args(["meeting"]).threads(4);
+    let program = within.env("OMP_THREAD_LIMIT", "64").option("--max", 1).start();
+    gathers_and_goes_on(program, "a team within the limit", 1, 200);
+    let beyond = house.program("waits").threads(4).env("OMP_THREAD_LIMIT", "3");
+    let program = beyond.option("--max", 1).start();
+    program.until("rounds", |program| program.dop == Some(1) && program.regions > 10);
+    right(program.finish());
+}
+
 /// What libgomp's threads have by themselves.
 #[test]
 fn gathered_members_keep_what_is_their_threads_own() {

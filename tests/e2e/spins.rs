@@ -109,6 +109,7 @@ fn so_it_does_in_the_middle_of_a_region_whose_threads_wait_for_tasks() {
     let place = place(&house, None);
     let program = house.program("long_tasks").threads(2).start();
     program.until("its only region", |program| program.in_region && program.dop == Some(2));
+    until(&program, place, DEFAULT);
     for _ in 0..2 {
         let guest = house.program("waits").threads(2).start();
         program.until("folded", |program| program.in_region && program.dop == Some(1));
@@ -118,6 +119,21 @@ fn so_it_does_in_the_middle_of_a_region_whose_threads_wait_for_tasks() {
     }
     let done = program.finish().well();
     assert!(done.number("wrong") == 0 && done.number("rounds") > 0, "{done:#?}");
+}
+
+#[test]
+fn a_region_within_a_folded_one_says_nothing_of_that() {
+    let house = House::open("equi");
+    let place = place(&house, None);
+    let start = house.program("nested").threads(2).env("SCAF_GATHER", "0").option("--max", 1).flag("--exact");
+    let program = start.start();
+    program.until("one PU", |program| program.dop == Some(1) && program.regions > 10);
+    until(&program, place, CROWDED);
+    for _ in 0..300 {
+        let seen = numbers(program.pid());
+        assert!(seen.contains(&(place, CROWDED)), "{:?}", seen.iter().find(|(at, _)| *at == place));
+    }
+    assert_eq!(program.finish().well().number("wrong"), 0);
 }
 
 #[test]

@@ -48,7 +48,7 @@ const NO: c_long = -1;
 
 /// Each call of the client's (crates/libscaf), with arguments that have it do nothing. A filter sees the
 /// number of a call and its arguments, no memory.
-const CALLS: [(c_long, [c_long; 3]); 55] = [
+const CALLS: [(c_long, [c_long; 3]); 54] = [
     // Looking for the daemon, and talking to it.
     (libc::SYS_socket, [libc::AF_UNIX as c_long, (libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC) as c_long, 0]),
     (libc::SYS_connect, [NO, 0, 0]),
@@ -76,7 +76,6 @@ const CALLS: [(c_long, [c_long; 3]); 55] = [
     (libc::SYS_futex, [0, NO, 0]),
     (libc::SYS_nanosleep, [1, 0, 0]),
     (libc::SYS_clock_nanosleep, [NO, 0, 0]),
-    (libc::SYS_tgkill, [NO, NO, 0]),
     (libc::SYS_rt_sigprocmask, [NO, 0, 0]),
     (libc::SYS_rt_sigaction, [0, 0, 0]),
     (libc::SYS_sigaltstack, [0, 0, 0]),

@@ -384,6 +384,7 @@ pub unsafe fn open(this: *mut Thread, region: &Region) -> Entered {
         let grant = pages::grant().word();
         let note = Note::of(region.code);
         let choice = choose(this, region, note.length());
+        fold::enter(this, region.code.runtime, choice.team, at);
         match slot {
             Some(_) => Entered::new(this, region, choice, slot, (at, grant)),
             // Without a slot it isn't measured.

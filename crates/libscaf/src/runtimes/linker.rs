@@ -47,6 +47,15 @@ pub fn in_library_of(address: usize, name: &CStr) -> Option<*mut c_void> {
     }
 }
 
+/// The name of a module's file, without its folder; empty for the program's own.
+/// # Safety
+/// The dynamic linker has handed it in, and hasn't taken it back.
+pub unsafe fn file_of(about: &libc::dl_phdr_info) -> &[u8] {
+    // SAFETY: the dynamic linker's text.
+    let name = if about.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(about.dlpi_name) } };
+    name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or(b"")
+}
+
 /// Bytes of a module that are mapped if its header is.
 const FIRST_PAGE: u64 = 4096;
 

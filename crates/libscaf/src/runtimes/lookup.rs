@@ -3,7 +3,8 @@
 //! mix. The code is known by an address in it: the outlined function's for a region (not the return address,
 //! for gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere. The runtime is the one that the dynamic
 //! linker would have bound the call to: the first that was loaded with the program; else the first among the
-//! libraries that the address's module depends on; else one that all see; else any. Remembered per address.
+//! libraries that the address's module depends on; else one that all see; else any. Remembered per
+//! module and address.
 
 use super::copies::{self, Abi};
 use super::entries::Runtime;

@@ -43,7 +43,8 @@ pub fn holds(module: u64, address: usize) -> bool {
     let (Some(base), Some(size)) = (BASES.get(module as usize), SIZES.get(module as usize)) else {
         return false;
     };
-    address.wrapping_sub(base.load(Ordering::Relaxed)) < size.load(Ordering::Relaxed)
+    let base = base.load(Ordering::Relaxed);
+    base != 0 && address.wrapping_sub(base) < size.load(Ordering::Relaxed)
 }
 
 /// The number of the module met before that holds the address.

@@ -1,11 +1,12 @@
 //! Where a copy of libgomp keeps for how many rounds its threads spin in a wait before they sleep. The number
 //! has no name outside of libgomp, but a value that its manual gives (`GOMP_SPINCOUNT`), and next to it lies
-//! the number for crowded processes. So it is found by its value, in libgomp's own data, and where there
-//! isn't exactly one such place it isn't known. It isn't either where the user, or a program that loads
-//! libgomp itself, has chosen how to wait: then it has another value.
+//! the number for crowded processes. So it is found by its value, in the data of a file of libgomp's name,
+//! and where there isn't exactly one such place it isn't known. It isn't either where the user, or a program
+//! that loads libgomp itself, has chosen how to wait, unless by the very default.
 
 use super::copies::RUNTIMES;
 use super::entries::Runtime;
+use super::linker::file_of;
 use core::ffi::{c_int, c_void};
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,6 +17,8 @@ const DEFAULTS: [u64; 2] = [300_000, 20_000_000];
 /// all copies seen, by gcc 4.4 to 14.
 pub const CROWDED: u64 = 100;
 const NEAR: usize = 2;
+/// Most data of a libgomp that are looked through, in bytes: it has some 1,000.
+const MOST_DATA: usize = 1 << 16;
 
 /// libgomp's number, and what it was at first.
 #[derive(Clone, Copy)]
@@ -75,10 +78,11 @@ fn look(runtime: &Runtime, place: &AtomicUsize, at_first: &AtomicU64) -> usize {
 /// Searches the library that the address lies in.
 unsafe extern "C" fn search_module(about: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
     // SAFETY: glibc hands in its own structure, whose table is as long as it says, and our own argument.
-    let (base, segments, search) = unsafe {
+    let (base, segments, is_libgomp, search) = unsafe {
         let about = &*about;
         let segments = core::slice::from_raw_parts(about.dlpi_phdr, usize::from(about.dlpi_phnum));
-        (about.dlpi_addr as usize, segments, &mut *search.cast::<Search>())
+        let is_libgomp = file_of(about).starts_with(b"libgomp");
+        (about.dlpi_addr as usize, segments, is_libgomp, &mut *search.cast::<Search>())
     };
     let at = |segment: &libc::Elf64_Phdr| base.wrapping_add(segment.p_vaddr as usize);
     let holds = |segment: &libc::Elf64_Phdr, address: usize| {
@@ -88,24 +92,34 @@ unsafe extern "C" fn search_module(about: *mut libc::dl_phdr_info, _: usize, sea
     if !loaded().any(|segment| holds(segment, search.within)) {
         return 0;
     }
+    // A library that libgomp was linked into, or one that stands before it, has numbers of its own.
+    if !is_libgomp {
+        return 1;
+    }
     let is_constant = |address| {
         segments.iter().any(|segment| segment.p_type == libc::PT_GNU_RELRO && holds(segment, address))
     };
     let mut places = 0;
-    for segment in loaded().filter(|segment| segment.p_flags & libc::PF_W != 0) {
+    let has_data = |segment: &&libc::Elf64_Phdr| segment.p_flags & libc::PF_W != 0;
+    for segment in loaded().filter(has_data).filter(|segment| segment.p_memsz as usize <= MOST_DATA) {
         let first = at(segment).next_multiple_of(size_of::<u64>());
         let count =
             at(segment).wrapping_add(segment.p_memsz as usize).saturating_sub(first) / size_of::<u64>();
-        // SAFETY: a segment is mapped as a whole.
+        // SAFETY: libgomp's data are mapped as a whole.
         let value = |number: usize| unsafe {
             (*with_exposed_provenance::<AtomicU64>(first).add(number)).load(Ordering::Relaxed)
         };
-        for number in (0..count).filter(|number| DEFAULTS.contains(&value(*number))) {
+        for number in 0..count {
+            // Read once: another thread that has found it may change it.
+            let now = value(number);
             let address = first.wrapping_add(number * size_of::<u64>());
             let near = number.saturating_sub(NEAR)..count.min(number.saturating_add(NEAR + 1));
-            if !is_constant(address) && near.into_iter().any(|other| value(other) == CROWDED) {
+            if DEFAULTS.contains(&now)
+                && !is_constant(address)
+                && near.into_iter().any(|other| value(other) == CROWDED)
+            {
                 places += 1;
-                (search.found, search.at_first) = (address, value(number));
+                (search.found, search.at_first) = (address, now);
             }
         }
     }

@@ -36,7 +36,7 @@ pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
 pub fn spawn(run: Run, argument: *mut c_void) -> bool {
     keeping_errno(|| {
         let before = block_signals();
-        // SAFETY: plain calls on memory of ours, and a thread that nobody else knows, which inherits the mask.
+        // SAFETY: plain calls on memory of ours; nobody else knows the thread, which inherits the mask.
         let started = unsafe {
             let mut thread: libc::pthread_t = zeroed();
             glibc::pthread_create(&mut thread, null(), run, argument) == 0

@@ -31,8 +31,8 @@ pub unsafe fn enter(this: *mut Thread, runtime: &Runtime, team: u32, at: u64) {
     }
 }
 
-/// A thread is about to wait within the runtime, for tasks mostly: that wait, too, follows the fold, which may
-/// have changed since the region was entered.
+/// A thread is about to wait within the runtime, for tasks mostly: that wait, too, follows the fold, which
+/// may have changed since the region was entered.
 #[inline(always)]
 pub fn follow_midway(frame: &Frame) {
     spins::follow(frame);

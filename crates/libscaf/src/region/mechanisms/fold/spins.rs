@@ -12,6 +12,7 @@ use crate::program::masters::is_crowded;
 use crate::region::frame::Frame;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::spins::{self, CROWDED, Spins};
+use crate::sys::arch::ticks;
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,12 +33,10 @@ static FIRST: AtomicU64 = AtomicU64::new(0);
 #[inline(always)]
 pub fn enter(runtime: &Runtime, team: u32, at: u64) {
     if let Some(spins) = ours(runtime) {
-        let first = FIRST.load(Ordering::Relaxed);
-        if first == 0 {
+        if FIRST.load(Ordering::Relaxed) == 0 {
             FIRST.store(at, Ordering::Relaxed);
         }
-        let is_start = at.wrapping_sub(first) < FIRST_TICKS || first == 0;
-        set(&spins, if is_crowded(team) { CROWDED } else { uncrowded(&spins, is_start) });
+        set(&spins, if is_crowded(team) { CROWDED } else { uncrowded(&spins, at) });
     }
 }
 
@@ -45,14 +44,21 @@ pub fn enter(runtime: &Runtime, team: u32, at: u64) {
 #[inline(always)]
 pub fn follow(frame: &Frame) {
     let runtime = frame.runtime();
-    if let Some(spins) = ours(runtime) {
+    let Some(spins) = ours(runtime) else { return };
+    if pages::grant().word().folded() {
         // Not the frame's own number: the thread may be in a region within, which was entered unseen.
         // SAFETY: omp_get_num_threads takes nothing.
-        let team = || runtime.num_threads.map_or(1, |num_threads| unsafe { num_threads() }).max(1) as u32;
-        let crowded = pages::grant().word().folded() && is_crowded(team());
-        if crowded != (spins.now.load(Ordering::Relaxed) == CROWDED) {
-            set(&spins, if crowded { CROWDED } else { uncrowded(&spins, false) });
+        let team = runtime.num_threads.map_or(1, |num_threads| unsafe { num_threads() }).max(1) as u32;
+        if is_crowded(team) {
+            return set(&spins, CROWDED);
         }
+        // A team within another one says nothing of that.
+        if frame.master.is_null() || team == 1 {
+            return;
+        }
+    }
+    if spins.now.load(Ordering::Relaxed) < most(&spins) {
+        set(&spins, uncrowded(&spins, ticks()));
     }
 }
 
@@ -63,13 +69,19 @@ fn ours(runtime: &Runtime) -> Option<Spins> {
     if settings.spin.is_none() || settings.fixed_spin { None } else { spins::of(runtime) }
 }
 
-fn uncrowded(spins: &Spins, is_start: bool) -> u64 {
-    let most = match (settings::get().is_rank, is_start) {
-        (true, _) => OF_RANKS,
-        (_, true) => AT_START,
-        _ => u64::MAX,
-    };
-    spins.at_first.min(most)
+/// The number at tick `now` while each thread has a context.
+#[inline(always)]
+fn uncrowded(spins: &Spins, now: u64) -> u64 {
+    let is_start = now.wrapping_sub(FIRST.load(Ordering::Relaxed)) < FIRST_TICKS;
+    let most = most(spins);
+    if is_start && pages::grant().word().dop().is_some() { most.min(AT_START) } else { most }
+}
+
+/// The number after the start.
+#[inline(always)]
+fn most(spins: &Spins) -> u64 {
+    let managed_rank = settings::get().is_rank && pages::grant().word().dop().is_some();
+    spins.at_first.min(if managed_rank { OF_RANKS } else { u64::MAX })
 }
 
 #[inline(always)]

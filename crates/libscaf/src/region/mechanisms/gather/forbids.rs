@@ -3,6 +3,7 @@
 
 use crate::link::silence;
 use crate::runtimes::entries::Runtime;
+use crate::runtimes::linker::file_of;
 use crate::runtimes::modules;
 use crate::sys::errno::keeping_errno;
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -76,10 +77,14 @@ pub fn nothing(runtime: &Runtime) -> bool {
         return false;
     }
     let now = modules::met().wrapping_add(1) & MODULES;
-    let before = SEEN.load(Ordering::Relaxed);
-    let mut tour = Tour { seen: Seen::of(before), at: 0 };
+    let mut tour = Tour { seen: Seen::of(SEEN.load(Ordering::Relaxed)), at: 0 };
     // SAFETY: `look` has the type that is wanted.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut tour).cast()) };
+    let go = |tour: &mut Tour| unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut *tour).cast()) };
+    // The number of those that have gone may be the same again where there are several lists.
+    if go(&mut tour) == 0 && tour.at < tour.seen.modules {
+        tour = Tour { seen: Seen::of(0), at: 0 };
+        go(&mut tour);
+    }
     let said = tour.seen.said;
     SEEN.store(tour.seen.packed(), Ordering::Relaxed);
     LOOKED.store(now | said << SAID, Ordering::Relaxed);
@@ -219,13 +224,6 @@ fn is_python() -> bool {
     });
     let path = usize::try_from(length).ok().and_then(|length| path.get(..length)).unwrap_or(&[]);
     path.rsplit(|byte| *byte == b'/').next().is_some_and(|file| file.starts_with(b"python"))
-}
-
-/// The name of a module's file; empty for the program's own.
-unsafe fn file_of(about: &libc::dl_phdr_info) -> &[u8] {
-    // SAFETY: the dynamic linker's text.
-    let name = if about.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(about.dlpi_name) } };
-    name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or(b"")
 }
 
 /// The tables of a module; `None` if it has none, or is one whose calls don't count: the runtimes themselves,

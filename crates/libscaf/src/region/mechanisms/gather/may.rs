@@ -104,7 +104,6 @@ fn permits(runtime: &Runtime) -> Result<(), Obstacle> {
     no(Obstacle::Machine, kernel != CAN)?;
     no(Obstacle::Llvms, runtime.is_llvms() && !is_possible_on_llvms(runtime))?;
     no(Obstacle::Llvms, runtime.thread_num.is_none())?;
-    // Where these two are set, `scaf run` sets how threads wait.
     no(Obstacle::Stacks, settings.own_stacks)?;
     no(Obstacle::Bound, settings.bound)?;
     no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)
