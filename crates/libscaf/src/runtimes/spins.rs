@@ -11,10 +11,10 @@ use core::ffi::{c_int, c_void};
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// The defaults: since gcc 4.5, and before.
+/// The default of today, and that of the oldest copies in use.
 const DEFAULTS: [u64; 2] = [300_000, 20_000_000];
-/// The number while there are more threads than PUs, and how many numbers away from the other it may be: 2 in
-/// all copies seen, by gcc 4.4 to 14.
+/// The number while there are more threads than PUs, and how many numbers away from the other it may be: 1 or
+/// 2 in all builds seen (docs/decisions/waits.md).
 pub const CROWDED: u64 = 100;
 const NEAR: usize = 2;
 /// Most data of a libgomp that are looked through, in bytes: it has some 1,000.
