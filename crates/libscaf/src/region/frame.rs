@@ -131,8 +131,7 @@ impl Frame {
         if known != 0 {
             return known;
         }
-        // SAFETY: omp_get_num_threads takes nothing.
-        let team = runtime.num_threads.map_or(1, |num_threads| unsafe { num_threads() }).max(1) as u32;
+        let team = runtime.team();
         self.team.store(team, Ordering::Relaxed);
         team
     }

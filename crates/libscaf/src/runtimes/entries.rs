@@ -303,6 +303,13 @@ impl Runtime {
         self.fork_call.is_some()
     }
 
+    /// Threads of the team that the calling thread is in, as the runtime says.
+    #[inline(always)]
+    pub fn team(&self) -> u32 {
+        // SAFETY: omp_get_num_threads takes nothing.
+        self.num_threads.map_or(1, |num_threads| unsafe { num_threads() }).max(1) as u32
+    }
+
     /// Whether its barriers and ends of loops can be taken over.
     #[inline(always)]
     pub fn is_complete(&self) -> bool {

@@ -47,8 +47,7 @@ pub fn follow(frame: &Frame) {
     let Some(spins) = ours(runtime) else { return };
     if pages::grant().word().folded() {
         // Not the frame's own number: the thread may be in a region within, which was entered unseen.
-        // SAFETY: omp_get_num_threads takes nothing.
-        let team = runtime.num_threads.map_or(1, |num_threads| unsafe { num_threads() }).max(1) as u32;
+        let team = runtime.team();
         if is_crowded(team) {
             return set(&spins, CROWDED);
         }
