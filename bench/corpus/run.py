@@ -36,13 +36,15 @@ def main():
     known = recipes.load()
     wrong = list(recipes.faults(known))
     wrong += [f"there is no project {name}" for name in args.projects if name not in known]
+    builds = args.builds.split(",") if args.builds else list(recipes.BUILDS)
+    wrong += [f"there is no build {kind}; there are {', '.join(recipes.BUILDS)}" for kind in builds
+              if kind not in recipes.BUILDS]
     if wrong:
         sys.exit("\n".join(wrong))
     if args.check:
         print(f"{len(known)} recipes, {sum(len(recipe['builds']) for recipe in known.values())} programs")
         return
     House.binaries = os.path.abspath(args.scaf)
-    builds = args.builds.split(",") if args.builds else list(recipes.BUILDS)
     rows = []
     print(row("project", "build", "verdict", "chaos", "/one", "/passive", "why not"), flush=True)
     for name in args.projects or known:
