@@ -82,6 +82,7 @@ fn patience(team: u32) -> impl FnMut() -> bool {
     move || {
         let first = || {
             let spin = settings::get().spin.unwrap_or(0);
+            let spin = spins::at_start(ticks()).map_or(spin, |most| spin.min(most));
             // Several masters' teams may be more threads than there are PUs, whatever this one is.
             let enough = team <= own_pus() && masters::one_master();
             if enough { spin } else { spin.min(SPIN_CROWDED) }

@@ -5,7 +5,8 @@
 //! it is folded onto, it is what libgomp takes where it has more threads than there are PUs.
 //!
 //! A wait that has begun can't be shortened. Programs are often started together, and the first of them has
-//! all contexts for a moment. So a program's first waits are short ones.
+//! all contexts for a moment. Others that are started again and again compute before they attach. So the
+//! waits of a program's first second are short ones, at barriers that are ours ([`super::meet`]), too.
 
 use crate::link::pages;
 use crate::program::masters::is_crowded;
@@ -21,10 +22,11 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// rank of regions of 0.35 ms takes 0.97 s with these, 0.92 with libgomp's default, 1.24 with 100 and 1.35
 /// where threads sleep at once.
 const OF_RANKS: u64 = 2_000;
-/// Rounds in a program's first [`FIRST_TICKS`], 0.25 ms.
-const AT_START: u64 = 5_000;
-/// 0.07 to 0.13 s.
-const FIRST_TICKS: u64 = 1 << 28;
+/// Rounds in a program's first [`FIRST_TICKS`], 0.25 ms. Two programs by others of 0.2 s each (john and GCC's
+/// parallel mode), started again and again, are at 0.73 of `pinned` if that ends after 0.1 s, else at 0.86.
+const AT_START: u32 = 5_000;
+/// 0.5 to 1 s.
+const FIRST_TICKS: u64 = 1 << 31;
 
 /// Tick of the first region; 0 before.
 static FIRST: AtomicU64 = AtomicU64::new(0);
@@ -71,9 +73,15 @@ fn ours(runtime: &Runtime) -> Option<Spins> {
 /// The number at tick `now` while each thread has a context.
 #[inline(always)]
 fn uncrowded(spins: &Spins, now: u64) -> u64 {
+    most(spins).min(at_start(now).map_or(u64::MAX, u64::from))
+}
+
+/// Most rounds of a wait, in the start of a program that is managed and hasn't chosen how its threads wait.
+#[inline(always)]
+pub fn at_start(now: u64) -> Option<u32> {
     let is_start = now.wrapping_sub(FIRST.load(Ordering::Relaxed)) < FIRST_TICKS;
-    let most = most(spins);
-    if is_start && pages::grant().word().dop().is_some() { most.min(AT_START) } else { most }
+    let may = is_start && !settings::get().fixed_spin && pages::grant().word().dop().is_some();
+    may.then_some(AT_START)
 }
 
 /// The number after the start.
