@@ -60,7 +60,7 @@ pub unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: im
             real();
             return false;
         }
-        let passed = frame.barrier.wait_or_gather(team, &Futex, patience(team), gathers);
+        let passed = frame.barrier.wait_or_gather(team, &Futex, patience(team, since), gathers);
         if passed == Passed::HandedOver {
             follow_midway(frame);
             real();
@@ -75,14 +75,14 @@ pub unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: im
     }
 }
 
-/// Whether to spin for one more round, at each call.
+/// Whether to spin for one more round, at each call, in a wait that began at tick `since`.
 #[inline(always)]
-fn patience(team: u32) -> impl FnMut() -> bool {
+fn patience(team: u32, since: u64) -> impl FnMut() -> bool {
     let mut left = None;
     move || {
         let first = || {
             let spin = settings::get().spin.unwrap_or(0);
-            let spin = spins::at_start(ticks()).map_or(spin, |most| spin.min(most));
+            let spin = spins::at_start(since).map_or(spin, |most| spin.min(most));
             // Several masters' teams may be more threads than there are PUs, whatever this one is.
             let enough = team <= own_pus() && masters::one_master();
             if enough { spin } else { spin.min(SPIN_CROWDED) }

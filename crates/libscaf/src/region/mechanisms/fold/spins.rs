@@ -23,7 +23,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// where threads sleep at once.
 const OF_RANKS: u64 = 2_000;
 /// Rounds in a program's first [`FIRST_TICKS`], 0.25 ms. Two programs by others of 0.2 s each (john and GCC's
-/// parallel mode), started again and again, are at 0.73 of `pinned` if that ends after 0.1 s, else at 0.86.
+/// parallel mode), started again and again, are at 0.73 of `pinned` if that ends after 0.1 s, else at 0.82 to
+/// 0.86.
 const AT_START: u32 = 5_000;
 /// 0.5 to 1 s.
 const FIRST_TICKS: u64 = 1 << 31;
@@ -76,7 +77,8 @@ fn uncrowded(spins: &Spins, now: u64) -> u64 {
     most(spins).min(at_start(now).map_or(u64::MAX, u64::from))
 }
 
-/// Most rounds of a wait, in the start of a program that is managed and hasn't chosen how its threads wait.
+/// Most rounds of a wait that begins at tick `now`, in the start of a program that is managed and hasn't
+/// chosen how its threads wait. Only programs on libgomp have a start here.
 #[inline(always)]
 pub fn at_start(now: u64) -> Option<u32> {
     let is_start = now.wrapping_sub(FIRST.load(Ordering::Relaxed)) < FIRST_TICKS;
