@@ -46,6 +46,7 @@ mod see;
 mod slow;
 mod slurm;
 mod spins;
+mod starting;
 mod tbb;
 mod waiting;
 mod web;

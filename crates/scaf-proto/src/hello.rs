@@ -22,6 +22,8 @@ pub const FLAG_RIGID: u32 = 2;
 pub const FLAG_EXACT: u32 = 4;
 /// [`Hello::flags`]: a library computes on several threads ([`crate::runtimes::RuntimeCopy::at_work`]).
 pub const FLAG_AT_WORK: u32 = 8;
+/// [`Hello::flags`]: the program starts, and has met no region yet.
+pub const FLAG_STARTING: u32 = 16;
 /// [`Hello::flags`]: from this bit on, the low 16 bits of the Slurm step's number, where there is a
 /// [`Hello::job`].
 pub const STEP_SHIFT: u32 = 16;
@@ -36,7 +38,7 @@ pub struct Hello {
     pub version: u32,
     /// [`ATTACH`], [`MORE_MODULES`] or [`ENTERED`].
     pub kind: u32,
-    /// [`FLAG_BOUND`], [`FLAG_RIGID`], [`FLAG_EXACT`], [`FLAG_AT_WORK`]; a step from [`STEP_SHIFT`] on.
+    /// [`FLAG_BOUND`], [`FLAG_RIGID`], [`FLAG_EXACT`], [`FLAG_AT_WORK`], [`FLAG_STARTING`]; a step from [`STEP_SHIFT`] on.
     pub flags: u32,
     /// Modules with parallel regions met so far.
     pub modules: u32,

@@ -22,7 +22,7 @@ pub mod seq;
 mod sync;
 
 /// Version of everything in this crate. If the two sides' versions differ, the program runs unmanaged.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 /// First word of every packet and page: "SCAF" in ASCII, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"SCAF");
 /// Bytes of each of the two shared pages: several pages of the system.

@@ -15,7 +15,7 @@ mod queue;
 pub use confine::User;
 pub use kept::Kept;
 pub use process::{calm_down, spawn};
-pub use queue::Job;
+pub use queue::{Job, When};
 
 use crate::broker::Broker;
 use crate::log::warning;
@@ -189,10 +189,9 @@ impl Inspector {
         }
     }
 
-    /// Asks for an inspection, of a program that may still be loading libraries or not; the verdict comes out
-    /// of [`Inspector::finished`].
-    pub fn ask(&mut self, job: Job, loading: bool) {
-        self.waiting.push(job, loading, Instant::now());
+    /// Asks for an inspection; the verdict comes out of [`Inspector::finished`].
+    pub fn ask(&mut self, job: Job, when: When) {
+        self.waiting.push(job, when, Instant::now());
     }
 
     /// Forgets a program that left.

@@ -1,5 +1,6 @@
 //! Attaching to the daemon, staying attached, and noticing that it is gone. A process attaches at its first
-//! parallel region or other work (`program/work.rs`); a process without either is left alone. From then on
+//! parallel region or other work (`program/work.rs`), or as it starts if its OpenMP runtime is loaded with it:
+//! until its first region it computes on a context that nobody else is to be given. From then on
 //! [`tend`] is one comparison a region, and about once a second a look at the socket. When the daemon is
 //! gone, or its lease is over, the program is unmanaged until one is back. One thread at a time does this;
 //! others pass by. The only wait is for the daemon's answer when attaching, at most [`PATIENCE_MS`]; a later
@@ -7,7 +8,8 @@
 
 use super::{affinity, forked, pages, silence, socket};
 use crate::runtimes::entries::Runtime;
-use crate::runtimes::{hooks, modules};
+use crate::runtimes::linker::module_of;
+use crate::runtimes::{hooks, lookup, modules};
 use crate::sys::arch::ticks;
 use crate::sys::settings;
 use crate::sys::thread::pause;
@@ -16,7 +18,8 @@ use crate::sys::{clock, glibc};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::hello::{
-    ATTACH, ENTERED, FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello, MORE_MODULES, STEP_SHIFT,
+    ATTACH, ENTERED, FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, FLAG_STARTING, Hello, MORE_MODULES,
+    STEP_SHIFT,
 };
 use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
 
@@ -42,6 +45,8 @@ static ASKED_BACK: AtomicU32 = AtomicU32::new(0);
 /// Told to the daemon: threads without scaf, at least 1, and whether a library computes on several threads.
 static NATURAL: AtomicU32 = AtomicU32::new(1);
 static AT_WORK: AtomicBool = AtomicBool::new(false);
+/// Whether the process starts, and hasn't looked for the daemon's answer since it attached.
+static STARTING: AtomicBool = AtomicBool::new(false);
 
 /// Most threads that the program would run at a time without scaf, 1 to 65,535.
 pub fn set_natural(threads: u32) {
@@ -51,6 +56,27 @@ pub fn set_natural(threads: u32) {
 
 pub fn set_at_work(at_work: bool) {
     AT_WORK.store(at_work, Ordering::Relaxed);
+}
+
+/// The library was loaded: attaches at once if regions are to be expected. The program doesn't wait for that.
+pub fn at_load() {
+    if lookup::is_any_loaded() {
+        // SAFETY: asks for a number.
+        let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+        if let Some((_, base)) = module_of(program) {
+            // Most have their regions in their own code, which is inspected until the first of these.
+            modules::number_of(base);
+        }
+        // Until the runtime is asked.
+        let threads = match settings::get().threads {
+            0 => affinity::own_pus().min(65_535),
+            said => said,
+        };
+        NATURAL.store(threads, Ordering::Relaxed);
+        STARTING.store(true, Ordering::Relaxed);
+        look(ticks(), None);
+        STARTING.fetch_and(is_waiting(), Ordering::Relaxed);
+    }
 }
 
 /// Called at the entry of each region that isn't nested, at tick `now`.
@@ -130,10 +156,23 @@ fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
     modules::take_news();
     match STATE.load(Ordering::Relaxed) {
         DETACHED => greet(),
-        GREETED => take_answer(0),
+        GREETED => {
+            let starting = STARTING.swap(false, Ordering::Relaxed);
+            take_answer(if starting { PATIENCE_MS } else { 0 });
+            // Whose contexts are lent asks them back.
+            if starting && runtime.is_some() && !pages::grant().word().lent() {
+                send(ENTERED);
+            }
+            if is_attached() {
+                check(false);
+            }
+        }
         _ => check(now >= next),
     }
-    let pause = if STATE.load(Ordering::Relaxed) == GREETED {
+    let pause = if STARTING.load(Ordering::Relaxed) {
+        // The next to come here takes the answer.
+        0
+    } else if STATE.load(Ordering::Relaxed) == GREETED {
         LATE_TICKS
     } else {
         hooks::call(hooks::get().tended);
@@ -153,7 +192,9 @@ fn greet() {
         // SAFETY: takes nothing.
         PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
         STATE.store(GREETED, Ordering::Relaxed);
-        take_answer(PATIENCE_MS);
+        if !STARTING.load(Ordering::Relaxed) {
+            take_answer(PATIENCE_MS);
+        }
     } else {
         hang_up();
     }
@@ -169,6 +210,7 @@ fn send(kind: u32) -> bool {
             | if settings.rigid { FLAG_RIGID } else { 0 }
             | if settings.exact { FLAG_EXACT } else { 0 }
             | if AT_WORK.load(Ordering::Relaxed) { FLAG_AT_WORK } else { 0 }
+            | if STARTING.load(Ordering::Relaxed) { FLAG_STARTING } else { 0 }
             | u32::from(settings.step) << STEP_SHIFT,
         modules: MODULES_TOLD.load(Ordering::Relaxed),
         natural: NATURAL.load(Ordering::Relaxed),
@@ -260,6 +302,7 @@ pub fn have_page_read() -> bool {
 
 fn hang_up() {
     socket::close();
+    STARTING.store(false, Ordering::Relaxed);
     STATE.store(DETACHED, Ordering::Relaxed);
 }
 
@@ -301,7 +344,8 @@ pub fn speak_again() {
 
 /// Before a fork: a daemon that has answered may have moved this thread already, and only the answer says so.
 pub fn before_fork() {
-    if is_waiting() {
+    // While it starts nobody moves it.
+    if is_waiting() && !STARTING.load(Ordering::Relaxed) {
         look(ticks(), None);
     }
 }

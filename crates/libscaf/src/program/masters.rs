@@ -83,6 +83,13 @@ pub fn report_natural() {
     state::set_natural(natural().max(other()).clamp(1, 65_535));
 }
 
+/// After attaching. While it isn't known, what the program has said as it attached stands.
+pub fn report_known() {
+    if natural().max(other()) != 0 {
+        report_natural();
+    }
+}
+
 pub fn look(runtime: &Runtime) {
     ask_natural(runtime);
 }

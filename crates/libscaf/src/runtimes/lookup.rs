@@ -183,8 +183,13 @@ fn guess(abi: Abi) -> Option<u64> {
     Some(1 | (copies::number_of(map)? as u64) << 8 | (modules::MODULES as u64) << 16)
 }
 
-/// The entry point of the first loaded libgomp, libomp or libiomp5: most processes have just one.
-fn some_runtime(abi: Abi) -> Option<*mut c_void> {
+/// Whether any OpenMP runtime is loaded.
+pub fn is_any_loaded() -> bool {
+    [Abi::Gcc, Abi::Llvm].into_iter().any(|abi| !file_of_some(abi).is_null())
+}
+
+/// The file of the first loaded libgomp, or libomp or libiomp5; null if there is none.
+fn file_of_some(abi: Abi) -> *const c_char {
     struct Search {
         abi: Abi,
         found: *const c_char,
@@ -205,10 +210,16 @@ fn some_runtime(abi: Abi) -> Option<*mut c_void> {
         }
     }
     let mut search = Search { abi, found: null() };
+    // SAFETY: `look` has the type that is wanted.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
+    search.found
+}
+
+/// The entry point of that runtime: most processes have just one.
+fn some_runtime(abi: Abi) -> Option<*mut c_void> {
     // SAFETY: plain searches; a library that the program is calling into isn't unloaded meanwhile.
     unsafe {
-        libc::dl_iterate_phdr(Some(look), (&raw mut search).cast());
-        let name = search.found;
+        let name = file_of_some(abi);
         if name.is_null() {
             return None;
         }

@@ -52,6 +52,8 @@ pub struct Settings {
     pub min: u32,
     /// Most contexts; 0 for no limit.
     pub max: u32,
+    /// Threads by `OMP_NUM_THREADS`, of the outermost teams; 0 if it isn't set.
+    pub threads: u32,
     pub weight_milli: u32,
     /// The program needs all its contexts at once whenever it runs.
     pub rigid: bool,
@@ -99,6 +101,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     launch: 0,
     min: 1,
     max: 0,
+    threads: 0,
     weight_milli: 1_000,
     rigid: false,
     exact: false,
@@ -201,6 +204,10 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         settings.malleable = Malleable::Yes;
     } else if entry == b"SCAF_MALLEABLE=check" {
         settings.malleable = Malleable::Check;
+    } else if let Some(value) = entry.strip_prefix(b"OMP_NUM_THREADS=") {
+        // A list has a number for each level.
+        let first = value.split(|byte| *byte == b',').next().unwrap_or(value);
+        settings.threads = number(first.trim_ascii(), 65_535).unwrap_or(0);
     } else if entry.starts_with(b"OMP_DYNAMIC") {
         settings.dynamic = true;
     } else if let Some(value) = entry.strip_prefix(b"SCAF_SPIN=") {

@@ -4,8 +4,9 @@ use super::decide::target_of;
 use super::limits::why_bound;
 use super::state::Daemon;
 use super::sweeps::A_LEVEL;
+use super::timers::SHORT_LIVED;
 use crate::apply::Trouble;
-use crate::inspect::{Job, Verdict};
+use crate::inspect::{Job, Verdict, When};
 use crate::log::info;
 use crate::observe::job::Step;
 use crate::observe::process::Stat;
@@ -13,7 +14,7 @@ use crate::observe::{affinity, clock};
 use crate::registry::{Code, Evidence, Grant, Identity, Program, Reach, Wishes, no_pus, usable};
 use crate::talk::Peer;
 use scaf_policy::{ProgramId, PuSet};
-use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, Hello};
+use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, FLAG_STARTING, Hello};
 
 /// How far up a newcomer's ancestors, and down a leaver's descendants, inherited affinities are looked for.
 pub(super) const GENERATIONS: usize = 8;
@@ -104,11 +105,20 @@ impl Daemon {
             Evidence::new(clock::ticks(), cpu_ns, self.parts.config.rc_s, profile),
         );
         program.phase.came_at_work = has(FLAG_AT_WORK);
+        let starting = has(FLAG_STARTING);
+        if starting {
+            program.phase.begins(now_ns);
+        }
         self.registry.attach(program);
         self.newcomers.push(id);
         self.recall_at_once(id);
-        // Who has met no region attached while it loads its libraries.
-        self.inspect(id, hello.modules, hello.modules == 0);
+        let when = match self.registry.get(id).is_some_and(|program| program.code.can_wait) {
+            true if starting => When::Later,
+            // Who has met no region attached while it loads its libraries, or may end before its first.
+            _ if starting || hello.modules == 0 => When::Quiet,
+            _ => When::Now,
+        };
+        self.inspect(id, hello.modules, when);
         Ok(())
     }
 
@@ -164,11 +174,22 @@ impl Daemon {
         if usable.is_empty() {
             return Some(no_pus(own, &self.limits.pus));
         }
-        let known: Vec<&PuSet> = [Some(own), set].into_iter().flatten().collect();
+        // LLVM's runtime goes to each PU for a moment while it starts.
+        if hello.flags & FLAG_STARTING != 0 { None } else { self.why_bound(pid, own, set) }
+    }
+
+    /// Why its threads are bound, if they are; `ours` are affinities that they have by us.
+    pub(super) fn why_bound<'a>(
+        &self,
+        pid: u32,
+        own: &'a PuSet,
+        ours: impl IntoIterator<Item = &'a PuSet>,
+    ) -> Option<String> {
+        let known: Vec<&PuSet> = std::iter::once(own).chain(ours).collect();
         if self.parts.apply.leaves_affinities() { None } else { why_bound(&self.observer, pid, own, &known) }
     }
 
-    fn inspect(&mut self, id: ProgramId, modules: u32, loading: bool) {
+    pub(super) fn inspect(&mut self, id: ProgramId, modules: u32, when: When) {
         if let Some(program) = self.registry.get_mut(id) {
             let modules = u8::try_from(modules).unwrap_or(u8::MAX);
             let job = Job {
@@ -179,14 +200,14 @@ impl Daemon {
                 gid: program.identity.gid,
                 modules,
             };
-            self.inspector.ask(job, loading);
+            self.inspector.ask(job, when);
         }
     }
 
     /// Has a program inspected again that met further modules.
     pub(super) fn more_modules(&mut self, id: ProgramId, modules: u32) -> bool {
         if self.registry.get_mut(id).is_some_and(|program| program.code.meets(modules)) {
-            self.inspect(id, modules, true);
+            self.inspect(id, modules, When::Quiet);
         }
         false
     }
@@ -229,6 +250,14 @@ impl Daemon {
             info!("program {} (process {pid}) has become another user's and is let go", id.0);
             self.let_go(id);
         }
+    }
+
+    /// Whether a program that ends has lived for a moment only.
+    pub(super) fn was_short(&self, id: ProgramId) -> bool {
+        self.registry.get(id).is_some_and(|program| {
+            let age_ns = clock::now_ns().saturating_sub(program.identity.attached_ns);
+            u128::from(age_ns) < SHORT_LIVED.as_nanos()
+        })
     }
 
     /// Ends a program's connection, and takes it out. True if there was one.

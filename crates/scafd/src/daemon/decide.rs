@@ -189,7 +189,7 @@ impl Daemon {
         let Some(program) = self.registry.get_mut(id) else { return };
         let narrow = program.grant.dop.is_some() && program.grant.pus != program.reach.usable;
         // One that does nothing before its first region may still have libraries that count their PUs.
-        let counts = program.grant.lent_by_phase && !program.had_region();
+        let counts = (program.grant.lent_by_phase || program.phase.starting) && !program.had_region();
         program.grant.set = (narrow && !counts).then(|| program.grant.pus.clone());
         if let Some(mask) = &program.grant.set {
             // Before the sweep, so that what it leaves half done is known as ours.

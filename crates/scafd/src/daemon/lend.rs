@@ -4,6 +4,7 @@
 //! such a program one context. A program whose grant says so sends a packet when it enters a region.
 
 use super::state::Daemon;
+use crate::inspect::When;
 use crate::observe::clock;
 use crate::observe::process::Process;
 use crate::registry::Program;
@@ -18,10 +19,57 @@ impl Daemon {
         if self.look_at_wait(id) {
             return;
         }
+        if self.registry.get(id).is_some_and(|program| program.phase.starting) {
+            self.has_started(id);
+        }
         let lends = |program: &&mut Program| program.grant.lent && program.phase.lends();
         if let Some(program) = self.registry.get_mut(id).filter(lends) {
             program.phase.is_parallel(clock::now_ns());
             self.timers.ask();
+        }
+    }
+
+    /// A program enters its first region: its contexts are its own now, and its code has to be known.
+    fn has_started(&mut self, id: ProgramId) {
+        let Some(program) = self.registry.get_mut(id) else { return };
+        program.phase.is_parallel(clock::now_ns());
+        let (lent, urgent) = (program.grant.lent, program.code.is_urgent());
+        let Some(program) = self.registry.get(id).filter(|program| program.reach.alone.is_none()) else {
+            return;
+        };
+        if let Some(why) = self.why_bound(program.identity.pid, &program.reach.own, &program.grant.masks) {
+            self.leave_alone(id, why);
+            return self.timers.ask();
+        }
+        if urgent {
+            let modules = program.code.modules();
+            self.inspect(id, modules, When::Now);
+        }
+        match lent {
+            true => self.timers.ask(),
+            // It isn't narrowed yet.
+            false => self.carry_out(id),
+        }
+    }
+
+    /// Looks whether programs have started that haven't said so.
+    pub(super) fn find_started(&mut self) {
+        let has_started = |program: &&Program| {
+            let page = || self.parts.talk.pages(program.identity.id.0)?.read();
+            let seen = || Some(program.evidence.peek(clock::ticks(), &page()?));
+            program.phase.starting && seen().is_some_and(|seen| program.phase.has_returned(&seen))
+        };
+        let started = self.registry.iter().filter(has_started);
+        let ids: Vec<ProgramId> = started.map(|program| program.identity.id).collect();
+        ids.into_iter().for_each(|id| self.has_started(id));
+    }
+
+    /// Lets programs go that start and do something else than to compute on one thread.
+    pub(super) fn let_go_astray(&mut self) {
+        let astray = self.registry.iter().filter(|program| program.phase.astray);
+        let ids: Vec<ProgramId> = astray.map(|program| program.identity.id).collect();
+        for id in ids {
+            self.let_go(id);
         }
     }
 
@@ -57,7 +105,7 @@ impl Daemon {
 /// Takes a program for serial no more if several of its threads want to run, by other means than OpenMP's. On
 /// a busy machine, or with one context, no clock shows that.
 pub(super) fn doubt(program: &mut Program, process: &Process) {
-    if program.phase.serial && process.runnable(MOST_THREADS).0 > 1 {
+    if program.phase.serial && !program.phase.starting && process.runnable(MOST_THREADS).0 > 1 {
         program.phase.is_parallel(clock::now_ns());
     }
 }

@@ -72,10 +72,12 @@ impl Daemon {
         // Newcomers' as well, which have their pages by now.
         self.renew_lease();
         let (began, before) = (Instant::now(), self.decisions);
+        self.find_started();
         let tick = !self.registry.is_empty() && self.timers.tick_is_due();
         if tick {
             let sample = self.observe();
             self.estimate(sample);
+            self.let_go_astray();
         }
         let asked = self.timers.decision_is_due();
         if asked || tick {
@@ -118,7 +120,12 @@ impl Daemon {
             }
             Event::Gone(id) => {
                 self.last_words(ProgramId(id));
-                self.let_go(ProgramId(id))
+                let short = self.was_short(ProgramId(id));
+                let asks = self.let_go(ProgramId(id));
+                if asks && short {
+                    self.timers.ask_soon();
+                }
+                asks && !short
             }
             Event::Control(id, peer, request) => self.answer(id, peer, request),
             Event::Ready(SIGNALS) => {

@@ -2,6 +2,8 @@
 
 use super::state::Daemon;
 use crate::control::{Reply, Request};
+use crate::inspect::When;
+use crate::observe::process::FileId;
 use crate::paths::Scope;
 use crate::registry::Program;
 use crate::remember::{Ask, Remember, Told, now_s};
@@ -9,6 +11,17 @@ use crate::talk::Peer;
 use scaf_inspect::Origin;
 use scaf_memory::{Checked, Key};
 use scaf_policy::ProgramId;
+
+/// An executable that was inspected.
+#[derive(PartialEq)]
+pub(super) struct Executable {
+    file: FileId,
+    /// Its code's fingerprint.
+    code: String,
+    /// Whether nothing was found that others of it had better be known for at once: teams that may be
+    /// resized, or that wait by spinning.
+    can_wait: bool,
+}
 
 /// Requests about profiles that one user may have waiting.
 const MOST_ASKING: usize = 8;
@@ -28,8 +41,9 @@ impl Daemon {
             program.forget_past();
         }
         if let Ok(file) = self.observer.process(program.identity.pid).executable() {
-            self.executables.retain(program.identity.owner, |known| known.0 != file);
-            self.executables.add(program.identity.owner, (file, executable));
+            let can_wait = program.code.spins.is_none() && !program.resizes();
+            self.executables.retain(program.identity.owner, |known| known.file != file);
+            self.executables.add(program.identity.owner, Executable { file, code: executable, can_wait });
         }
         ask(remember, program);
         if let Some(past) = program.evidence.tie.past() {
@@ -44,9 +58,10 @@ impl Daemon {
             return;
         };
         let (process, owner) = (self.observer.process(program.identity.pid), program.identity.owner);
-        let same = |file| self.executables.of(owner).find(|known| known.0 == file);
+        let same = |file| self.executables.of(owner).find(|known| known.file == file);
         let known = process.executable().ok().and_then(same);
-        if let Some((_, executable)) = known
+        program.code.can_wait = known.is_some_and(|known| known.can_wait);
+        if let Some(Executable { code: executable, .. }) = known
             && let Ok(line) = self.parts.words.of(process.folder(), program.identity.owner)
         {
             let arguments = scaf_inspect::arguments_in(&line);
@@ -96,9 +111,14 @@ impl Daemon {
         }
         program.code.checked(checked);
         program.grant.renew();
+        let late = program.code.can_wait && program.code.is_urgent() && !program.phase.starting;
+        let modules = program.code.modules();
         // Before the first decision there is nothing to publish.
         if !self.newcomers.contains(&id) {
             self.publish(id);
+        }
+        if late {
+            self.inspect(id, modules, When::Now);
         }
     }
 

@@ -4,6 +4,7 @@ use super::base::Base;
 use super::former::Formers;
 use super::ground::Ground;
 use super::per_user::PerUser;
+use super::recall::Executable;
 use super::sweeps::Sweeps;
 use super::timers::Timers;
 use crate::apply::Apply;
@@ -98,9 +99,9 @@ pub struct Daemon {
     pub(super) unyielding: PerUser<FileId>,
     /// What `scaf check` tried out lately.
     pub(super) tried: PerUser<Tried>,
-    /// Executables, and their code's fingerprints as an inspection found them, by users' owners: only where a
-    /// program's past is looked for first goes by it.
-    pub(super) executables: PerUser<(FileId, String)>,
+    /// Executables that were inspected, by users' owners: only where a program's past is looked for first,
+    /// and when it is inspected itself, goes by it.
+    pub(super) executables: PerUser<Executable>,
     /// Connections that wait for an answer of the memory's, and whose they are.
     pub(super) asking: Vec<(u64, u32)>,
     pub(super) timers: Timers,

@@ -24,7 +24,7 @@ use crate::talk::Pages;
 use scaf_policy::ProgramId;
 use scaf_policy::observed::Runs;
 use scaf_proto::experiment::Order;
-use scaf_proto::report::fact;
+use scaf_proto::report::{SLOTS, Totals, fact};
 use scaf_proto::rows::RowCopy;
 use std::time::Instant;
 
@@ -95,7 +95,10 @@ impl Daemon {
         let pages: Vec<Option<Copied>> = self
             .registry
             .iter()
-            .map(|program| copied(self.parts.talk.pages(program.identity.id.0)?))
+            .map(|program| {
+                let copied = copied(self.parts.talk.pages(program.identity.id.0)?);
+                copied.or_else(|| program.phase.starting.then(nothing))
+            })
             .collect();
         let (now, crowded) = (Moment::now(), self.is_crowded());
         for (program, copied) in self.registry.iter_mut().zip(pages) {
@@ -349,6 +352,11 @@ type Copied = (Page, Vec<RowCopy>);
 
 fn copied(pages: &Pages) -> Option<Copied> {
     Some((pages.read()?, pages.rows().read().collect()))
+}
+
+/// What the page says of a program that hasn't taken it yet, which it does at its first region.
+fn nothing() -> Copied {
+    ((Totals::default(), [None; SLOTS]), Vec::new())
 }
 
 struct Moment {

@@ -11,6 +11,11 @@ pub(super) const LOOK: Duration = Duration::from_millis(10);
 /// Least time between two decisions that programs cause, by coming, leaving or returning from serial phases:
 /// these may be hundreds. A newcomer waits for as long.
 const REST: Duration = Duration::from_millis(2);
+/// How long contexts of a program that ended after less than [`SHORT_LIVED`] are kept for one that follows: a
+/// script's next program is loaded in less.
+const HOLD: Duration = Duration::from_millis(15);
+/// A program's life after which nobody is expected to follow it at once.
+pub(super) const SHORT_LIVED: Duration = Duration::from_secs(1);
 /// The same for taking loans back, which whoever lent waits for.
 const LOAN_REST: Duration = Duration::from_micros(500);
 /// New ones may cost no more than one part in so many of the daemon's time.
@@ -25,6 +30,7 @@ pub(super) struct Timers {
     idle_since: Instant,
     asked: bool,
     next_decision: Instant,
+    held_until: Option<Instant>,
     to_lend: bool,
     to_take_back: bool,
     next_loans: Instant,
@@ -42,6 +48,7 @@ impl Timers {
             idle_since: now,
             asked: false,
             next_decision: now,
+            held_until: None,
             to_lend: false,
             to_take_back: false,
             next_loans: now,
@@ -102,12 +109,18 @@ impl Timers {
         self.asked = true;
     }
 
+    /// The same, for one that may be followed by another soon, which will ask, too.
+    pub fn ask_soon(&mut self) {
+        self.held_until.get_or_insert_with(|| Instant::now() + HOLD);
+    }
+
     /// Whether what programs did asks for a decision now.
     pub fn decision_is_due(&mut self) -> bool {
         let now = Instant::now();
-        let due = self.asked && now >= self.next_decision;
+        let asked = self.asked || self.held_until.is_some_and(|until| now >= until);
+        let due = asked && now >= self.next_decision;
         if due {
-            self.asked = false;
+            (self.asked, self.held_until) = (false, None);
             self.next_decision = now + REST;
         }
         due
@@ -153,6 +166,27 @@ impl Timers {
 
     /// When the loop has to wake: for ticks where programs are `attached`, and for what is asked.
     pub fn next(&self, attached: bool) -> [Option<Instant>; 3] {
-        [attached.then_some(self.next_tick), self.asked.then_some(self.next_decision), self.loans_at()]
+        let asked = if self.asked { Some(self.next_decision) } else { self.held_until };
+        [attached.then_some(self.next_tick), asked, self.loans_at()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_short_program_leaves_is_decided_about_when_another_asks_or_a_while_later() {
+        let mut timers = Timers::new();
+        let began = Instant::now();
+        timers.ask_soon();
+        let held = timers.next(false)[1].expect("a decision is due some time");
+        assert!(held >= began + HOLD);
+        timers.ask();
+        assert!(timers.next(false)[1].is_some_and(|due| due < held) && timers.decision_is_due());
+        assert_eq!((timers.next(false)[1], timers.decision_is_due()), (None, false));
+        timers.ask_soon();
+        std::thread::sleep(HOLD + REST);
+        assert!(timers.decision_is_due() && !timers.decision_is_due());
     }
 }

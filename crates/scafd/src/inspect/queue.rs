@@ -12,6 +12,20 @@ use std::time::{Duration, Instant};
 const QUIET: Duration = Duration::from_millis(100);
 /// How long a job waits for that at most.
 const LONGEST: Duration = Duration::from_millis(800);
+/// After which a program is worth the 2 ms that an inspection takes, if others of its executable were
+/// inspected, and nothing urgent was found.
+const LATER: Duration = Duration::from_millis(250);
+
+/// When a program is to be inspected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// As soon as its user's turn comes.
+    Now,
+    /// Once it has loaded no libraries for a while.
+    Quiet,
+    /// If it lives for a while.
+    Later,
+}
 
 /// What is to be inspected.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,8 +60,12 @@ pub(super) struct Queue {
 impl Queue {
     /// Adds a job, due at once or when its program has loaded its libraries; it replaces one for the same
     /// program.
-    pub(super) fn push(&mut self, job: Job, loading: bool, now: Instant) {
-        let due = if loading { now + QUIET } else { now };
+    pub(super) fn push(&mut self, job: Job, when: When, now: Instant) {
+        let due = match when {
+            When::Now => now,
+            When::Quiet => now + QUIET,
+            When::Later => now + LATER,
+        };
         let waiting = Waiting { job, due, latest: now + LONGEST };
         if let Some((_, jobs)) = self.users.iter_mut().find(|(uid, _)| *uid == waiting.job.owner) {
             match jobs.iter_mut().find(|before| before.job.id == waiting.job.id) {
@@ -101,7 +119,7 @@ mod tests {
     /// A queue of jobs that are due at once.
     fn of(jobs: impl IntoIterator<Item = (u64, u32)>) -> (Queue, Instant) {
         let (mut queue, now) = (Queue::default(), Instant::now());
-        jobs.into_iter().for_each(|(id, uid)| queue.push(job(id, uid), false, now));
+        jobs.into_iter().for_each(|(id, uid)| queue.push(job(id, uid), When::Now, now));
         (queue, now)
     }
 
@@ -126,7 +144,7 @@ mod tests {
     #[test]
     fn a_later_job_for_a_program_replaces_the_one_that_waits() {
         let (mut queue, now) = of([(1, 10), (2, 10)]);
-        queue.push(Job { modules: 7, ..job(1, 10) }, false, now);
+        queue.push(Job { modules: 7, ..job(1, 10) }, When::Now, now);
         assert_eq!(queue.pop(now, |_| false).map(|job| (job.id.0, job.modules)), Some((1, 7)));
         assert_eq!(drain(&mut queue, now), [2]);
     }
@@ -143,7 +161,7 @@ mod tests {
         let (mut queue, begin) = of([]);
         let at = |ms| begin + Duration::from_millis(ms);
         for ms in (0..400).step_by(50) {
-            queue.push(job(1, 10), true, at(ms));
+            queue.push(job(1, 10), When::Quiet, at(ms));
             assert_eq!(queue.pop(at(ms), |_| false), None);
         }
         assert_eq!(queue.next_due(at(350)), Some(at(350) + QUIET));
@@ -156,7 +174,7 @@ mod tests {
         let (mut queue, begin) = of([]);
         let mut now = begin;
         while queue.pop(now, |_| false).is_none() {
-            queue.push(job(1, 10), true, now);
+            queue.push(job(1, 10), When::Quiet, now);
             now += Duration::from_millis(50);
             assert!(now <= begin + LONGEST);
         }
@@ -165,9 +183,9 @@ mod tests {
     #[test]
     fn a_job_that_is_not_due_delays_no_other() {
         let (mut queue, now) = of([]);
-        queue.push(job(1, 10), true, now);
-        queue.push(job(2, 10), false, now);
-        queue.push(job(3, 11), true, now);
+        queue.push(job(1, 10), When::Quiet, now);
+        queue.push(job(2, 10), When::Now, now);
+        queue.push(job(3, 11), When::Quiet, now);
         assert_eq!(drain(&mut queue, now), [2]);
         assert_eq!(drain(&mut queue, now + QUIET), [3, 1]);
     }

@@ -26,6 +26,8 @@ pub struct Code {
     checked: Option<Checked>,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
+    /// Whether others of its executable were inspected, and nothing was found that can't wait.
+    pub can_wait: bool,
     /// Why it needs all its contexts at once whenever it runs, if its user says so.
     asked_rigid: Option<String>,
     /// The same, if it was found out.
@@ -46,6 +48,7 @@ impl Code {
             verdict: None,
             checked: None,
             spins: None,
+            can_wait: false,
             asked_rigid: rigid,
             found_rigid: None,
             exact,
@@ -82,6 +85,17 @@ impl Code {
     /// It doesn't any more, unless its user says so. Why it was thought to.
     pub fn yields(&mut self) -> Option<String> {
         self.found_rigid.take()
+    }
+
+    /// Modules with parallel regions that it has met.
+    pub fn modules(&self) -> u32 {
+        self.modules
+    }
+
+    /// Whether it is to be inspected as soon as it has a region.
+    pub fn is_urgent(&self) -> bool {
+        let is_word = self.checked.as_ref().is_some_and(|checked| checked.resizable);
+        self.verdict.is_none() && (is_word || !self.can_wait)
     }
 
     /// Takes note of the number of modules met. True if there are more than were inspected, up to 255, which

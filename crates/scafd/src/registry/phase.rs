@@ -51,6 +51,14 @@ pub struct Phase {
     rests_until_ns: u64,
     /// Whether it is stopped now and then for others' turns. Its clocks then say nothing about its speedup.
     pub takes_turns: bool,
+    /// Whether it has met no region since it was loaded: it lends until then, and is never narrowed.
+    pub starting: bool,
+    /// Whether it computes on several threads though it starts, or does nothing: whoever has no regions is
+    /// left alone.
+    pub astray: bool,
+    /// Since when it computes on several threads though it starts. Its first region may have begun before its
+    /// page was there to say so.
+    busy_since_ns: Option<u64>,
     /// Whether a library of it computed on several threads when it attached: its page didn't say so yet.
     pub came_at_work: bool,
     /// Until when, in ns of CLOCK_MONOTONIC, such a library's calls are waited for before it is narrowed.
@@ -68,6 +76,13 @@ pub struct Phase {
 }
 
 impl Phase {
+    /// It has just been loaded. That is a serial phase from the beginning, and no other is judged by how long
+    /// it lasts.
+    pub fn begins(&mut self, now_ns: u64) {
+        (self.starting, self.serial) = (true, true);
+        self.quiet = Some(Quiet { since_ns: now_ns, progress: 0 });
+    }
+
     /// Finds out, at a tick, whether it is in a serial phase; never before its first region, when libraries
     /// count their PUs. `seen` is the interval before `now_ns`, in which it used `cpu_s` of CPU time if
     /// known; if not, it isn't serial.
@@ -83,6 +98,14 @@ impl Phase {
         self.still = still.then_some(since);
         self.idle = still && now_ns.saturating_sub(since.since_ns) >= STILL_NS;
         let busy = cpu_s.is_none_or(|cpu_s| cpu_s > BUSY * seen.interval.dt_s);
+        if self.starting {
+            let no_region = !seen.in_region && seen.last_team == 0;
+            let since_ns = self.busy_since_ns.get_or_insert(now_ns);
+            let long = now_ns.saturating_sub(*since_ns) >= QUIET_NS;
+            self.astray |= no_region && (self.idle || busy && long);
+            self.busy_since_ns = self.busy_since_ns.filter(|_| busy && no_region);
+            return;
+        }
         if busy || seen.in_region || seen.last_team == 0 {
             self.is_in_no_serial_phase(now_ns);
             return;
@@ -113,7 +136,7 @@ impl Phase {
 
     fn is_in_no_serial_phase(&mut self, now_ns: u64) {
         self.quiet = None;
-        self.serial = false;
+        (self.serial, self.starting) = (false, false);
         let Some(began_ns) = self.began_ns.take() else { return };
         if now_ns.saturating_sub(began_ns) < SHORT_NS {
             self.rest_ns = (2 * self.rest_ns).clamp(SHORT_NS, MOST_REST_NS);
@@ -163,6 +186,41 @@ mod tests {
         p.phase.listen(&Seen { in_region: true, ..quiet(8) }, Some(1.0), 4 * TICK_NS);
         p.phase.listen(&quiet(8), Some(1.0), 5 * TICK_NS);
         assert!(!p.phase.serial);
+    }
+
+    #[test]
+    fn a_program_that_starts_is_serial_until_its_first_region() {
+        let mut p = program(1);
+        let none = Seen { last_team: 0, ..quiet(0) };
+        p.phase.begins(TICK_NS);
+        assert!(p.phase.serial && p.phase.lends() && !p.phase.has_returned(&none));
+        for at in 2..40 {
+            p.phase.listen(&none, Some(1.0), at * TICK_NS);
+            assert!(p.phase.serial && !p.phase.astray);
+        }
+        assert!(p.phase.has_returned(&Seen { in_region: true, ..none }) && p.phase.has_returned(&quiet(1)));
+        p.phase.is_parallel(40 * TICK_NS);
+        assert!(!p.phase.serial && !p.phase.starting);
+        // However short it was, the next one counts as well.
+        assert_eq!(p.phase.rest_ns, 0);
+    }
+
+    #[test]
+    fn whoever_starts_and_computes_on_several_threads_for_long_or_sleeps_goes_astray() {
+        let astray_at = |seen: Seen, cpu: &[f64]| {
+            let mut p = program(1);
+            p.phase.begins(0);
+            (1..=cpu.len()).find(|at| {
+                p.phase.listen(&seen, Some(cpu[at - 1]), *at as u64 * TICK_NS);
+                p.phase.astray
+            })
+        };
+        let none = Seen { last_team: 0, ..quiet(0) };
+        assert_eq!(astray_at(none, &[1.0, 1.5, 1.0, 1.5, 1.0]), None);
+        assert_eq!(astray_at(none, &[1.0, 1.5, 1.5]), Some(3));
+        assert_eq!(astray_at(none, &[0.0; 20]), Some(9));
+        // Its first region has begun, and only isn't noticed yet.
+        assert_eq!(astray_at(Seen { in_region: true, ..none }, &[2.0; 20]), None);
     }
 
     #[test]
