@@ -1,6 +1,6 @@
 /* build: gcc -O2 -fopenmp -pthread */
-/* What a program does before its first region. Each argument is a stage, which SIGUSR1 ends: `computes` on one
- * thread, computes on two `threads` of its own, or `sleeps`. Then regions until the input ends. */
+/* What a program does before its first region. Each argument is a stage, which SIGUSR1 ends: `computes` on
+ * one thread, computes on two `threads` of its own, or `sleeps`. Then regions until the input ends. */
 #include "test.h"
 #include <pthread.h>
 #include <signal.h>

@@ -38,7 +38,8 @@ pub struct Hello {
     pub version: u32,
     /// [`ATTACH`], [`MORE_MODULES`] or [`ENTERED`].
     pub kind: u32,
-    /// [`FLAG_BOUND`], [`FLAG_RIGID`], [`FLAG_EXACT`], [`FLAG_AT_WORK`], [`FLAG_STARTING`]; a step from [`STEP_SHIFT`] on.
+    /// [`FLAG_BOUND`], [`FLAG_RIGID`], [`FLAG_EXACT`], [`FLAG_AT_WORK`], [`FLAG_STARTING`]; a step from
+    /// [`STEP_SHIFT`] on.
     pub flags: u32,
     /// Modules with parallel regions met so far.
     pub modules: u32,

@@ -1,6 +1,6 @@
 //! Attaching to the daemon, staying attached, and noticing that it is gone. A process attaches at its first
-//! parallel region or other work (`program/work.rs`), or as it starts if its OpenMP runtime is loaded with it:
-//! until its first region it computes on a context that nobody else is to be given. From then on
+//! parallel region or other work (`program/work.rs`), or as it starts if its OpenMP runtime is loaded with
+//! it: until its first region it computes on a context that nobody else is to be given. From then on
 //! [`tend`] is one comparison a region, and about once a second a look at the socket. When the daemon is
 //! gone, or its lease is over, the program is unmanaged until one is back. One thread at a time does this;
 //! others pass by. The only wait is for the daemon's answer when attaching, at most [`PATIENCE_MS`]; a later
@@ -60,7 +60,7 @@ pub fn set_at_work(at_work: bool) {
 
 /// The library was loaded: attaches at once if regions are to be expected. The program doesn't wait for that.
 pub fn at_load() {
-    if lookup::is_any_loaded() {
+    if lookup::is_any_loaded() && !silence::is_kept() {
         // SAFETY: asks for a number.
         let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
         if let Some((_, base)) = module_of(program) {

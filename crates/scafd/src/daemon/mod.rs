@@ -7,6 +7,7 @@ mod answer;
 mod arrive;
 mod base;
 mod decide;
+mod executable;
 mod former;
 mod ground;
 mod late;

@@ -1,9 +1,9 @@
 //! What programs taught is recalled when they come and kept when they go.
 
+use super::executable::Executable;
 use super::state::Daemon;
 use crate::control::{Reply, Request};
 use crate::inspect::When;
-use crate::observe::process::FileId;
 use crate::paths::Scope;
 use crate::registry::Program;
 use crate::remember::{Ask, Remember, Told, now_s};
@@ -11,17 +11,6 @@ use crate::talk::Peer;
 use scaf_inspect::Origin;
 use scaf_memory::{Checked, Key};
 use scaf_policy::ProgramId;
-
-/// An executable that was inspected.
-#[derive(PartialEq)]
-pub(super) struct Executable {
-    file: FileId,
-    /// Its code's fingerprint.
-    code: String,
-    /// Whether nothing was found that others of it had better be known for at once: teams that may be
-    /// resized, or that wait by spinning.
-    can_wait: bool,
-}
 
 /// Requests about profiles that one user may have waiting.
 const MOST_ASKING: usize = 8;

@@ -1,10 +1,10 @@
 //! What the daemon keeps from one pass to the next.
 
 use super::base::Base;
+use super::executable::Executable;
 use super::former::Formers;
 use super::ground::Ground;
 use super::per_user::PerUser;
-use super::recall::Executable;
 use super::sweeps::Sweeps;
 use super::timers::Timers;
 use crate::apply::Apply;
