@@ -110,9 +110,13 @@ pub fn receive(patience_ms: c_int) -> Option<Answer> {
     let fd = SOCKET.load(Ordering::Relaxed);
     // SAFETY: system calls on memory of ours; `control` is aligned, and large enough for two descriptors.
     unsafe {
-        let mut ready = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut ready = libc::pollfd { fd, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 };
         if libc::poll(&mut ready, 1, patience_ms) <= 0 {
             return None;
+        }
+        if ready.revents & (libc::POLLRDHUP | libc::POLLHUP | libc::POLLERR) != 0 {
+            // We were let go before we took the answer: its pages may be another program's by now.
+            return Some(Answer { welcome: false, files: [-1; 2] });
         }
         let mut answer = [0u8; size_of::<Welcome>()];
         let mut control = [0u64; 8];

@@ -159,12 +159,15 @@ fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
         GREETED => {
             let starting = STARTING.swap(false, Ordering::Relaxed);
             take_answer(if starting { PATIENCE_MS } else { 0 });
+            if starting && STATE.load(Ordering::Relaxed) == DETACHED {
+                // It was let go meanwhile, or has closed its files.
+                greet();
+            } else if is_attached() {
+                check(false);
+            }
             // Whose contexts are lent asks them back.
             if starting && runtime.is_some() && !pages::grant().word().lent() {
                 send(ENTERED);
-            }
-            if is_attached() {
-                check(false);
             }
         }
         _ => check(now >= next),

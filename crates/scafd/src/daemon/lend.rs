@@ -83,7 +83,9 @@ impl Daemon {
         for id in waiting {
             self.look_at_wait(id);
         }
-        for program in self.registry.iter_mut().filter(|program| program.grant.lent) {
+        self.find_started();
+        let lent = |program: &&mut Program| program.grant.lent && !program.phase.starting;
+        for program in self.registry.iter_mut().filter(lent) {
             if let Some(page) = self.parts.talk.pages(program.identity.id.0).and_then(|pages| pages.read()) {
                 let seen = program.evidence.peek(clock::ticks(), &page);
                 if program.phase.has_returned(&seen) {

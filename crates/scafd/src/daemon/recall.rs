@@ -30,7 +30,8 @@ impl Daemon {
             program.forget_past();
         }
         if let Ok(file) = self.observer.process(program.identity.pid).executable() {
-            let can_wait = program.code.spins.is_none() && !program.resizes();
+            let code = &program.code;
+            let can_wait = code.spins.is_none() && !code.exact && !program.resizes();
             self.executables.retain(program.identity.owner, |known| known.file != file);
             self.executables.add(program.identity.owner, Executable { file, code: executable, can_wait });
         }

@@ -95,7 +95,7 @@ impl Code {
     /// Whether it is to be inspected as soon as it has a region.
     pub fn is_urgent(&self) -> bool {
         let is_word = self.checked.as_ref().is_some_and(|checked| checked.resizable);
-        self.verdict.is_none() && (is_word || !self.can_wait)
+        u32::from(self.inspected) < self.modules.min(u8::MAX.into()) && (is_word || !self.can_wait)
     }
 
     /// Takes note of the number of modules met. True if there are more than were inspected, up to 255, which
