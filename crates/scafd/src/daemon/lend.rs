@@ -33,7 +33,6 @@ impl Daemon {
     fn has_started(&mut self, id: ProgramId) {
         let Some(program) = self.registry.get_mut(id) else { return };
         program.phase.is_parallel(clock::now_ns());
-        let (lent, urgent) = (program.grant.lent, program.code.is_urgent());
         let Some(program) = self.registry.get(id).filter(|program| program.reach.alone.is_none()) else {
             return;
         };
@@ -41,8 +40,8 @@ impl Daemon {
             self.leave_alone(id, why);
             return self.timers.ask();
         }
-        if urgent {
-            let modules = program.code.modules();
+        let (lent, modules) = (program.grant.lent, program.code.modules());
+        if program.code.is_urgent() {
             self.inspect(id, modules, When::Now);
         }
         match lent {

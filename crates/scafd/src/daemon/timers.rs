@@ -11,15 +11,15 @@ pub(super) const LOOK: Duration = Duration::from_millis(10);
 /// Least time between two decisions that programs cause, by coming, leaving or returning from serial phases:
 /// these may be hundreds. A newcomer waits for as long.
 const REST: Duration = Duration::from_millis(2);
+/// The same for taking loans back, which whoever lent waits for.
+const LOAN_REST: Duration = Duration::from_micros(500);
+/// New ones may cost no more than one part in so many of the daemon's time.
+const LOAN_PART: u32 = 20;
 /// How long contexts of a program that ended after less than [`SHORT_LIVED`] are kept for one that follows: a
 /// script's next program is loaded in less.
 const HOLD: Duration = Duration::from_millis(15);
 /// A program's life after which nobody is expected to follow it at once.
 pub(super) const SHORT_LIVED: Duration = Duration::from_secs(1);
-/// The same for taking loans back, which whoever lent waits for.
-const LOAN_REST: Duration = Duration::from_micros(500);
-/// New ones may cost no more than one part in so many of the daemon's time.
-const LOAN_PART: u32 = 20;
 
 /// What is due when.
 pub(super) struct Timers {
@@ -28,9 +28,9 @@ pub(super) struct Timers {
     next_keep: Instant,
     watch_until: Instant,
     idle_since: Instant,
-    asked: bool,
+    /// When a decision was asked for, if one was.
+    asked: Option<Instant>,
     next_decision: Instant,
-    held_until: Option<Instant>,
     to_lend: bool,
     to_take_back: bool,
     next_loans: Instant,
@@ -46,9 +46,8 @@ impl Timers {
             next_keep: now,
             watch_until: now,
             idle_since: now,
-            asked: false,
+            asked: None,
             next_decision: now,
-            held_until: None,
             to_lend: false,
             to_take_back: false,
             next_loans: now,
@@ -106,24 +105,27 @@ impl Timers {
 
     /// A program's doing asks for a decision.
     pub fn ask(&mut self) {
-        self.asked = true;
+        self.asked = Some(self.next_decision);
     }
 
     /// The same, for one that may be followed by another soon, which will ask, too.
     pub fn ask_soon(&mut self) {
-        self.held_until.get_or_insert_with(|| Instant::now() + HOLD);
+        self.asked.get_or_insert_with(|| Instant::now() + HOLD);
     }
 
     /// Whether what programs did asks for a decision now.
     pub fn decision_is_due(&mut self) -> bool {
         let now = Instant::now();
-        let asked = self.asked || self.held_until.is_some_and(|until| now >= until);
-        let due = asked && now >= self.next_decision;
+        let due = self.decision_at().is_some_and(|at| now >= at);
         if due {
-            (self.asked, self.held_until) = (false, None);
+            self.asked = None;
             self.next_decision = now + REST;
         }
         due
+    }
+
+    fn decision_at(&self) -> Option<Instant> {
+        self.asked.map(|at| at.max(self.next_decision))
     }
 
     /// A program waits for others.
@@ -166,8 +168,7 @@ impl Timers {
 
     /// When the loop has to wake: for ticks where programs are `attached`, and for what is asked.
     pub fn next(&self, attached: bool) -> [Option<Instant>; 3] {
-        let asked = if self.asked { Some(self.next_decision) } else { self.held_until };
-        [attached.then_some(self.next_tick), asked, self.loans_at()]
+        [attached.then_some(self.next_tick), self.decision_at(), self.loans_at()]
     }
 }
 
