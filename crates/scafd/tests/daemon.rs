@@ -3,6 +3,7 @@
 mod support;
 
 use scaf_policy::PuSet;
+use scaf_proto::hello::{FLAG_STARTING, Hello};
 use scafd::control::{Mechanism, Reply, Request};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -491,16 +492,24 @@ fn more_programs_than_contexts_get_one_each() {
 }
 
 #[test]
-fn who_has_all_programs_that_he_may_have_can_still_look_at_them() {
+fn who_has_all_programs_that_he_may_have_can_still_look_at_them_and_the_last_ones_are_for_regions() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("scafd.toml");
     std::fs::write(&file, "max_clients_per_uid = 3\npolicy = 'equi'\n").unwrap();
     let daemon = Daemon::start(&["--dry-run", "--config", file.to_str().unwrap()]);
-    let _held: Vec<Client> = (0..3).map(|_| Client::attach(&daemon, 2)).collect();
-    let more = connect(&daemon.socket).unwrap();
-    rustix::io::write(&more, support::client::hello(2).as_bytes()).unwrap();
-    let (welcome, bytes, _) = support::client::receive(&more);
-    assert!(welcome.is_none_or(|welcome| welcome.program == 0) && bytes > 0, "{welcome:?}");
+    let is_refused = |flags| {
+        let more = connect(&daemon.socket).unwrap();
+        let hello = Hello { flags, ..support::client::hello(2) };
+        rustix::io::write(&more, hello.as_bytes()).unwrap();
+        let (welcome, bytes, _) = support::client::receive(&more);
+        assert!(bytes > 0, "{welcome:?}");
+        welcome.is_none_or(|welcome| welcome.program == 0)
+    };
+    let mut held: Vec<Client> = (0..2).map(|_| Client::attach(&daemon, 2)).collect();
+    // It may never have a region: the last one is for somebody who has.
+    assert!(is_refused(FLAG_STARTING));
+    held.push(Client::attach(&daemon, 2));
+    assert!(held[2].dop().is_some() && is_refused(0));
     assert_eq!(daemon.snapshot().programs.len(), 3);
     let looking: Vec<_> = (0..40).filter_map(|_| connect(&daemon.socket)).collect();
     assert_eq!(looking.len(), 40);

@@ -28,6 +28,9 @@ const CONNECTIONS: Allowance = Allowance { most: 512.0, a_second: 256.0 };
 const REFUSALS: Allowance = Allowance { most: 512.0, a_second: 512.0 };
 /// Programs that attach. Each costs a decision, some 0.1 to 0.4 ms.
 const ATTACHMENTS: Allowance = Allowance { most: 128.0, a_second: 64.0 };
+/// What is left of them for those that have come to a region, by whoever only starts: he may never have one, and
+/// asks again at the first.
+const KEPT_FROM_STARTS: f64 = ATTACHMENTS.most / 2.0;
 /// Threads of one that count as a further one: each is looked at, moved and given back, some 5 us.
 const THREADS: f64 = 64.0;
 /// Packets of programs that are attached; those that one sent meanwhile count once. One costs some 20 to 50
@@ -109,10 +112,11 @@ impl Budget {
         self.user(uid, now).is_none_or(|user| user.refusals.take())
     }
 
-    /// Whether one more program of the user may attach now.
-    pub fn may_attach(&mut self, uid: u32, now: Instant) -> bool {
+    /// Whether one more program of the user may attach now, at a region or as it starts.
+    pub fn may_attach(&mut self, uid: u32, starts: bool, now: Instant) -> bool {
         let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
-        user.attachments.take()
+        let kept = if starts { KEPT_FROM_STARTS } else { 0.0 };
+        user.attachments.amount > kept && user.attachments.take()
     }
 
     /// One has so many threads.
@@ -196,14 +200,23 @@ mod tests {
     #[test]
     fn who_attaches_too_often_has_to_wait_and_nobody_else_has() {
         let (mut budget, now) = (Budget::new(7, 2), Instant::now());
-        let attached = (0..1000).filter(|_| budget.may_attach(1, now)).count();
+        let attached = (0..1000).filter(|_| budget.may_attach(1, false, now)).count();
         assert_eq!(attached, 128);
-        assert!(budget.may_attach(2, now));
-        assert!((0..1000).all(|_| budget.may_attach(0, now) && budget.may_attach(7, now)));
+        assert!(budget.may_attach(2, false, now));
+        assert!((0..1000).all(|_| budget.may_attach(0, false, now) && budget.may_attach(7, false, now)));
         let later = now + Duration::from_secs(1);
-        assert_eq!((0..1000).filter(|_| budget.may_attach(1, later)).count(), 64);
+        assert_eq!((0..1000).filter(|_| budget.may_attach(1, false, later)).count(), 64);
         assert_eq!((0..1000).filter(|_| budget.may_connect(1, later)).count(), 512);
         assert!((0..1000).all(|_| budget.may_connect(0, now)));
+    }
+
+    #[test]
+    fn who_only_starts_leaves_half_of_it_for_those_who_have_a_region() {
+        let (mut budget, now) = (Budget::new(7, 2), Instant::now());
+        let mut come = |starts, now| (0..1000).filter(|_| budget.may_attach(1, starts, now)).count();
+        assert_eq!((come(true, now), come(false, now)), (64, 64));
+        let later = now + Duration::from_secs(1);
+        assert_eq!((come(true, later), come(false, later)), (0, 64));
     }
 
     #[test]
@@ -223,10 +236,12 @@ mod tests {
     #[test]
     fn who_has_many_threads_has_to_wait_longer() {
         let (mut budget, now) = (Budget::new(7, 2), Instant::now());
-        assert!(budget.may_attach(1, now));
+        assert!(budget.may_attach(1, false, now));
         budget.attached(1, 12_800, now);
-        assert!(!budget.may_attach(1, now + Duration::from_secs(1)) && budget.may_attach(2, now));
-        assert!(budget.may_attach(1, now + Duration::from_secs(2)));
+        assert!(
+            !budget.may_attach(1, false, now + Duration::from_secs(1)) && budget.may_attach(2, false, now)
+        );
+        assert!(budget.may_attach(1, false, now + Duration::from_secs(2)));
     }
 
     #[test]
@@ -259,10 +274,10 @@ mod tests {
     #[test]
     fn what_is_known_of_users_is_bounded() {
         let (mut budget, now) = (Budget::new(7, 2), Instant::now());
-        let attached = (0..3000).filter(|uid| budget.may_attach(100 + uid, now)).count();
+        let attached = (0..3000).filter(|uid| budget.may_attach(100 + uid, false, now)).count();
         assert_eq!((attached, budget.users.len()), (MOST_USERS, MOST_USERS));
         // All have again what they had at first.
-        assert!(budget.may_attach(9000, now + Duration::from_secs(60)));
+        assert!(budget.may_attach(9000, false, now + Duration::from_secs(60)));
         assert_eq!(budget.users.len(), 1);
     }
 }

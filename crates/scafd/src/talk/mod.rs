@@ -39,7 +39,7 @@ use mute::Muted;
 use packets::{Packet, Wrong, understand};
 use rustix::event::{Timespec, epoll};
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, shutdown};
-use scaf_proto::hello::{ATTACH, ENTERED, Welcome};
+use scaf_proto::hello::{ATTACH, ENTERED, FLAG_STARTING, Hello, Welcome};
 use scaf_proto::{MAGIC, VERSION};
 use spares::Spares;
 use std::collections::BTreeMap;
@@ -241,8 +241,6 @@ impl Talk {
 
     /// Takes one packet. False if there is no more to take.
     fn take_packet(&mut self, id: u64, events: &mut Vec<Event>) -> bool {
-        let Some(client) = self.clients.get(&id) else { return false };
-        let may_be_one_more = client.is_pending() && self.programs_of(client.peer.owner) < self.max_per_uid;
         let Some(client) = self.clients.get_mut(&id) else { return false };
         let mut packet = [0u8; MAX_PACKET];
         let length = match recv(&client.fd, &mut packet[..], RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
@@ -255,37 +253,7 @@ impl Talk {
             return false;
         }
         match understand(packet.get(..length), &client.stage) {
-            Ok(Packet::Hello(hello))
-                if hello.kind == ATTACH && !self.budget.may_attach(client.peer.owner, Instant::now()) =>
-            {
-                let peer = client.peer;
-                self.complaints.warn(
-                    peer.owner,
-                    format_args!(
-                        "programs of user {} attach too often: process {} runs unmanaged",
-                        peer.uid, peer.pid
-                    ),
-                );
-                self.refuse(id);
-                events.push(Event::Gone(id));
-            }
-            Ok(Packet::Hello(hello)) if hello.kind == ATTACH && !may_be_one_more => {
-                let peer = client.peer;
-                self.complaints.warn(
-                    peer.owner,
-                    format_args!(
-                        "user {} has {} programs, and may have no more: process {} runs unmanaged",
-                        peer.uid, self.max_per_uid, peer.pid
-                    ),
-                );
-                self.refuse(id);
-                events.push(Event::Gone(id));
-            }
-            Ok(Packet::Hello(hello)) if hello.kind == ATTACH => {
-                client.stage = Stage::Attached;
-                self.other_versions.forget(client.peer.pid);
-                events.push(Event::Attach(id, client.peer, hello));
-            }
+            Ok(Packet::Hello(hello)) if hello.kind == ATTACH => self.admit(id, hello, events),
             // Both say that there is something to look at: the latest is enough.
             Ok(Packet::Hello(hello)) if hello.kind == ENTERED => {
                 events.pop_if(|event| matches!(event, Event::Entered(of) if *of == id));
@@ -339,6 +307,33 @@ impl Talk {
             }
         }
         false
+    }
+
+    /// Takes a program in, if its user may have one more now. One that only starts may never have a region, and
+    /// asks again at its first: it leaves half of what there is to others, and nobody needs to know of it.
+    fn admit(&mut self, id: u64, hello: Box<Hello>, events: &mut Vec<Event>) {
+        let Some(peer) = self.clients.get(&id).map(|client| client.peer) else { return };
+        let starts = hello.flags & FLAG_STARTING != 0;
+        let most = if starts { self.max_per_uid.div_ceil(2) } else { self.max_per_uid };
+        let why_not = if !self.budget.may_attach(peer.owner, starts, Instant::now()) {
+            Some(format!("programs of user {} attach too often", peer.uid))
+        } else if self.programs_of(peer.owner) >= most {
+            Some(format!("user {} has {most} programs, and may have no more", peer.uid))
+        } else {
+            None
+        };
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        let Some(why_not) = why_not else {
+            client.stage = Stage::Attached;
+            self.other_versions.forget(peer.pid);
+            events.push(Event::Attach(id, peer, hello));
+            return;
+        };
+        if !starts {
+            self.complaints.warn(peer.owner, format_args!("{why_not}: process {} runs unmanaged", peer.pid));
+        }
+        self.refuse(id);
+        events.push(Event::Gone(id));
     }
 
     /// What a program that attaches costs grows with its threads.
