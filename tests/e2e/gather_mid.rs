@@ -73,9 +73,22 @@ fn a_team_that_is_larger_than_its_grant_gains_and_loses_carriers() {
         until(&program, 1, true);
         until(&other, 1, true);
         right(program.finish());
-        // With all contexts of the machine a program runs as without us.
-        until(&other, 2, false);
+        until(&other, 2, true);
         right(other.finish());
+    }
+}
+
+#[test]
+fn a_team_that_never_had_a_context_for_each_thread_is_gathered_too() {
+    let house = House::open("equi");
+    for by in COMPILERS {
+        let program = doing(&house, by, "meeting", 7);
+        until(&program, 2, true);
+        right(program.finish());
+        // As many threads as PUs: it runs as without us.
+        let program = doing(&house, by, "meeting", 2);
+        until(&program, 2, false);
+        right(program.finish());
     }
 }
 

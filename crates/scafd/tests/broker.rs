@@ -430,7 +430,7 @@ fn narrowing_ten_threads_through_the_broker_is_one_question() {
         played.hands.narrow(&target, &pu).unwrap();
         played.hands.restore(&target).unwrap();
     }
-    // Once for narrowing and once for the affinity back; a question for each thread would be ten times as many.
+    // One for narrowing, one for the affinity back. A question for each thread would be ten times as many.
     let waited = waits() - before;
     let us = begin.elapsed().as_secs_f64() * 1e6 / TIMES as f64;
     eprintln!("narrowing 10 threads and back: {us:.0} us, {waited} waits in {TIMES} times");

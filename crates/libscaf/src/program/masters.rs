@@ -2,6 +2,7 @@
 
 use super::promise;
 use super::thread::{Master, NO_SLOT, master};
+use crate::link::affinity::own_pus;
 use crate::link::{pages, state};
 use crate::runtimes::copies::RUNTIMES;
 use crate::runtimes::entries::Runtime;
@@ -137,6 +138,12 @@ pub fn is_latest_crowded() -> bool {
 pub fn is_crowded(team: u32) -> bool {
     let word = pages::grant().word();
     word.folded() && word.dop().is_some_and(|dop| team.max(in_teams()) > dop)
+}
+
+/// Whether a team has more threads than the program has PUs of its own, by its own choice.
+#[inline(always)]
+pub fn is_too_large(team: u32) -> bool {
+    team > own_pus() && pages::grant().word().dop().is_some()
 }
 
 /// Joins the masters that share the budget: each takes what others leave. Returns what [`leave_teams`] gets.

@@ -39,7 +39,7 @@ pub struct Frame {
     pub takes_over: bool,
     /// The region's code, if its team may be gathered at a barrier.
     pub gathers: Option<Code>,
-    /// Barriers at which the team was larger than the grant.
+    /// Barriers at which the team had more threads than contexts.
     pub crowded: AtomicU32,
     /// Threads of the team, as the runtime says; 0 until somebody had to know.
     team: AtomicU32,

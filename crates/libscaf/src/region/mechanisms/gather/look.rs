@@ -3,7 +3,7 @@
 
 use super::may::is_wanted;
 use super::team::{CREW, take_idle};
-use crate::program::masters::is_crowded;
+use crate::program::masters::{is_crowded, is_too_large};
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::ticks;
 use core::ptr::null_mut;
@@ -48,7 +48,8 @@ pub fn look(code: Option<Code>) {
         if TOLD.compare_exchange(told, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             tell(told, now);
         }
-        if !is_crowded(CREW.size()) || !code.is_some_and(is_wanted) {
+        let lacks_contexts = is_crowded(CREW.size()) || is_too_large(CREW.size());
+        if !lacks_contexts || !code.is_some_and(is_wanted) {
             CREW.ask_home();
         }
     }

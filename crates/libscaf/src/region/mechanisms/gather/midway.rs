@@ -1,7 +1,7 @@
 //! Teams that are gathered in the middle of a region, and go back to threads of their own.
 //!
-//! A region that began on real threads, and whose grant has become smaller than its team, is gathered at a
-//! barrier. The last thread to arrive decides that, while all others wait for it. Each thread becomes a
+//! A region that began on real threads is gathered at a barrier when its grant has become smaller than its
+//! team, or if its team has always had more threads than PUs and meets often. The last thread to arrive decides that, while all others wait for it. Each thread becomes a
 //! member that keeps its stack and its thread-local storage. Its kernel thread goes to its *berth*
 //! ([`berths`]) and sleeps. The master's doesn't: it is carrier 0, and takes the signals that are for the
 //! whole process.
@@ -18,7 +18,7 @@ use super::team::{CREW, MEMBERS, MOST, Member, TEAM, around};
 use super::turns::{change, meet, settle, wait};
 use super::{berths, carriers, forbids, kernel, look, pool, storage, watch, yields};
 use crate::link::pages;
-use crate::program::masters::is_crowded;
+use crate::program::masters::{is_crowded, is_too_large};
 use crate::region::frame::Frame;
 use crate::region::kind::Region;
 use crate::region::place::index;
@@ -40,6 +40,9 @@ static HOME_AT: AtomicU64 = AtomicU64::new(0);
 const PATIENCE: u32 = 3;
 /// Ticks for which a team that went home stays on its threads (1 to 2 ms): a grant may change all the time.
 const BETWEEN: u64 = 1 << 22;
+/// Ticks between two barriers (1 to 2 ms) from which on the kernel shares fewer PUs out better: within a time
+/// slice it can't either.
+const SELDOM: u64 = 1 << 22;
 /// Longest nap of a carrier, in milliseconds.
 const NAP_MS: u32 = 2;
 
@@ -60,7 +63,7 @@ pub fn may(region: &Region, size: u32) -> Option<Code> {
 pub fn gathers(frame: &Frame, team: u32) -> bool {
     yields::make_at_barrier();
     match frame.gathers {
-        Some(code) if is_crowded(team) => gather(frame, code, team),
+        Some(code) if is_crowded(team) || is_too_large(team) => gather(frame, code, team),
         _ => false,
     }
 }
@@ -69,7 +72,10 @@ pub fn gathers(frame: &Frame, team: u32) -> bool {
 #[inline(never)]
 fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     let word = pages::grant().word();
-    let possible = frame.crowded.fetch_add(1, Ordering::Relaxed) >= PATIENCE
+    let before = frame.crowded.fetch_add(1, Ordering::Relaxed);
+    let meets_often = || ticks().wrapping_sub(frame.entered) < SELDOM * u64::from(before);
+    let possible = before >= PATIENCE
+        && (is_crowded(team) || meets_often())
         && team <= MOST as u32
         && frame.has_no_tasks()
         && (!word.spins() || yields::are_made())
