@@ -5,6 +5,16 @@ pub use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+/// Has the compiler leave accesses to two words in their order. The processor may not: whoever counts on it
+/// sees to that. Loom's threads do so here.
+#[inline(always)]
+pub(crate) fn compiled_in_order() {
+    #[cfg(loom)]
+    loom::sync::atomic::fence(Ordering::SeqCst);
+    #[cfg(not(loom))]
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
+}
+
 /// Between SeqCst accesses to two words, which loom takes for acquire and release only.
 #[inline(always)]
 pub(crate) fn in_order() {

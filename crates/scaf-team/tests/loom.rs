@@ -2,7 +2,7 @@
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
-use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use scaf_team::Sleep;
@@ -38,6 +38,12 @@ impl Sleep for Futex {
         let _lock = self.lock.lock().unwrap();
         self.woken.notify_all();
     }
+}
+
+/// What the kernel does for a client (membarrier(2)); the other side has its own fence here.
+fn order() -> bool {
+    fence(Ordering::SeqCst);
+    true
 }
 
 fn once() -> impl FnMut() -> bool {
@@ -191,6 +197,52 @@ fn gathered_members_meet_whoever_runs_them() {
     });
 }
 
+/// The master's carrier is by itself at first. Another one comes if that could be ended. Each holds members
+/// for itself, and whoever arrives last sees what all did before.
+#[test]
+fn a_carrier_by_itself_is_joined_by_another_one() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let [steps, behind] = [(); 2].map(|()| [UnsafeCell::new(0), UnsafeCell::new(0)]);
+        let shared = Arc::new((Crew::<2>::new(), Futex::new(), steps, behind, AtomicU32::new(0)));
+        shared.0.can_order(true);
+        shared.0.begin(2, 1);
+        type Shared = (Crew<2>, Futex, [UnsafeCell<u32>; 2], [UnsafeCell<u32>; 2], AtomicU32);
+        let run = |carrier: u32, mut me: Option<usize>, shared: &Shared| {
+            let (crew, futex, steps, behind, last) = shared;
+            for _ in 0..3 {
+                me = me.or_else(|| crew.take(carrier, 0));
+                let Some(member) = me.take() else { continue };
+                if steps[member].with(|at| unsafe { *at }) != 0 {
+                    // Behind the barrier, and held for good.
+                    behind[member].with_mut(|at| unsafe { *at += 1 });
+                    assert_ne!(steps[1 - member].with(|at| unsafe { *at }), 0);
+                    continue;
+                }
+                steps[member].with_mut(|at| unsafe { *at = 1 });
+                let until = crew.arrive(member).map_or(Until::Turn, Until::Passed);
+                if until == Until::Turn {
+                    assert_eq!(last.fetch_add(1, Ordering::Relaxed), 0);
+                    steps.iter().for_each(|at| assert_eq!(at.with(|at| unsafe { *at }), 1));
+                    crew.pass(futex);
+                }
+                crew.waits(member, until);
+                crew.set_free(member);
+            }
+        };
+        let other = Arc::clone(&shared);
+        let thread = thread::spawn(move || {
+            if other.0.widen(2, order) && other.0.board(1) {
+                run(1, None, &other);
+                other.0.unboard();
+            }
+        });
+        run(0, Some(0), &shared);
+        thread.join().unwrap();
+    });
+}
+
 /// Two parts, of one member and of two, meet twice. Before the first time the region may be had on a carrier
 /// more or less; the parts are others the second time.
 #[test]
@@ -206,7 +258,7 @@ fn parts_meet_and_are_cut_anew() {
                 let (crew, futex, steps) = shared;
                 if me == 0 {
                     crew.narrow(carriers);
-                    crew.widen(carriers);
+                    crew.widen(carriers, order);
                 }
                 for step in 1..=2 {
                     steps[me].with_mut(|at| unsafe { *at = step });
@@ -354,7 +406,7 @@ impl Midway {
 
 #[test]
 fn threads_become_members_at_a_barrier_and_threads_again() {
-    for asks in [false, true] {
+    for (asks, by_itself) in [(false, false), (true, false), (false, true), (true, true)] {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(2);
         model.max_branches = 20_000;
@@ -367,6 +419,7 @@ fn threads_become_members_at_a_barrier_and_threads_again() {
                 asks,
                 called: AtomicU32::new(0),
             });
+            shared.crew.can_order(by_itself);
             let other = Arc::clone(&shared);
             let thread = thread::spawn(move || other.worker());
             shared.master();

@@ -1,7 +1,7 @@
 //! The program's own code, read and changed, and code of ours near it.
 
 use super::errno::keeping_errno;
-use super::glibc;
+use super::{glibc, order};
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr::with_exposed_provenance_mut;
 
@@ -48,17 +48,12 @@ impl Drop for Memory {
 
 /// Asks for [`renew`]; `false` where the kernel doesn't have it.
 pub fn can_renew() -> bool {
-    membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)
+    order::membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)
 }
 
 /// No processor goes on with code of this process that it read before.
 pub fn renew() -> bool {
-    membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE)
-}
-
-fn membarrier(command: c_int) -> bool {
-    // SAFETY: commands without arguments.
-    keeping_errno(|| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) } == 0)
+    order::membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE)
 }
 
 /// Some memory for code within reach of a jump. Its first 8 bytes are a function's address.

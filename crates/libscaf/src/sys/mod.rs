@@ -10,6 +10,7 @@ pub mod futex;
 pub mod glibc;
 pub mod lock;
 pub mod memory;
+pub mod order;
 pub mod settings;
 pub mod signals;
 pub mod symbols;

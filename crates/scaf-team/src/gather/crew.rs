@@ -9,8 +9,9 @@
 
 pub use super::until::{Cancelled, Until};
 
+use super::alone::Alone;
 use super::member::{DONE, FREE, HELD, Member, Part};
-use super::until::{HOME, JOINED, SPINS, TURN};
+use super::until::{HOME, JOINED, PASSED, SPINS, TURN};
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
 
@@ -23,6 +24,8 @@ pub struct Crew<const MOST: usize> {
     /// The parts that they are in ([`super::parts`]), and how many these are.
     pub(super) parts: [Part; MOST],
     pub(super) cut: AtomicU32,
+    /// Whether its one carrier is by itself.
+    pub(super) alone: Alone,
     /// Parts that have arrived at the barrier that is next to be passed; members, if all are one part.
     pub(super) arrived: Line,
     /// Barriers passed so far.
@@ -69,6 +72,7 @@ impl<const MOST: usize> Crew<MOST> {
             size: AtomicU32::new(0),
             parts: [const { Part::new() }; MOST],
             cut: AtomicU32::new(0),
+            alone: Alone::new(),
             arrived: word(),
             passed: word(),
             done: word(),
@@ -95,6 +99,7 @@ impl<const MOST: usize> Crew<MOST> {
             size: AtomicU32::new(0),
             parts: core::array::from_fn(|_| Part::new()),
             cut: AtomicU32::new(0),
+            alone: Alone::new(),
             arrived: word(),
             passed: word(),
             done: word(),
@@ -121,6 +126,7 @@ impl<const MOST: usize> Crew<MOST> {
         self.home.store(0, Ordering::Relaxed);
         self.done.0.store(0, Ordering::Relaxed);
         self.cut(carriers);
+        self.alone.begin(carriers);
         self.uncancel();
         for (number, member) in self.members.iter().enumerate().take(size as usize) {
             member.waits.store(TURN, Ordering::Relaxed);
@@ -148,9 +154,20 @@ impl<const MOST: usize> Crew<MOST> {
         self.open.0.load(Ordering::Acquire)
     }
 
-    /// Has the running region on up to `carriers`, if there is one and it has fewer; `false` if not.
-    pub fn widen(&self, carriers: u32) -> bool {
+    /// From now on a region that begins on one carrier has that [by itself](super::alone), or none has. Said
+    /// by whoever [widens](Self::widen) regions.
+    pub fn can_order(&self, can: bool) {
+        self.alone.set_can_end(can);
+    }
+
+    /// Has the running region on up to `carriers`, if there is one and it has fewer; `false` if not, or not
+    /// now. `order` does as in [`super::alone`]. One thread at a time may do this.
+    pub fn widen(&self, carriers: u32, order: impl Fn() -> bool) -> bool {
         let mut now = self.open.0.load(Ordering::Relaxed);
+        // It may have been widened for the region before it.
+        if carriers > 1 && now != 0 && !self.alone.end(order) {
+            return false;
+        }
         while now != 0 && now < carriers {
             match self.open.0.compare_exchange(now, carriers, Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(_) => return true,
@@ -175,7 +192,7 @@ impl<const MOST: usize> Crew<MOST> {
     pub fn board(&self, carrier: u32) -> bool {
         self.aboard.fetch_add(1, Ordering::SeqCst);
         in_order();
-        let wanted = self.open.0.load(Ordering::SeqCst) > carrier;
+        let wanted = self.open.0.load(Ordering::SeqCst) > carrier && self.alone.is_over();
         if !wanted {
             self.aboard.fetch_sub(1, Ordering::SeqCst);
         }
@@ -300,10 +317,7 @@ impl<const MOST: usize> Crew<MOST> {
                 continue;
             }
             let Some(member) = self.members.get(number) else { continue };
-            if member.state.load(Ordering::Acquire) == FREE
-                && self.is_ready(member)
-                && member.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
-            {
+            if member.state.load(Ordering::Acquire) == FREE && self.is_ready(member) && self.hold(member) {
                 // It may have been run in between, and wait for something else now.
                 match member.waits.load(Ordering::Relaxed) {
                     JOINED if carrier != 0 => {}
@@ -316,10 +330,27 @@ impl<const MOST: usize> Crew<MOST> {
         None
     }
 
+    /// Takes a member that was free; `false` if somebody else has.
+    #[inline(always)]
+    fn hold(&self, member: &Member) -> bool {
+        let hold = || member.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let by_itself = self.alone.by_itself(|| member.state.store(HELD, Ordering::Relaxed));
+        by_itself.is_some() || hold()
+    }
+
     #[inline(always)]
     pub(super) fn is_ready(&self, member: &Member) -> bool {
-        let word = member.word.load(Ordering::Relaxed);
-        let until = Until::from_words(member.waits.load(Ordering::Relaxed), word);
+        let (waits, word) = (member.waits.load(Ordering::Relaxed), member.word.load(Ordering::Relaxed));
+        match waits {
+            PASSED => self.has_passed(word) || self.has_tasks(),
+            _ => self.is_ready_otherwise(waits, word),
+        }
+    }
+
+    /// Apart from what most wait for.
+    #[inline(never)]
+    fn is_ready_otherwise(&self, waits: u32, word: u32) -> bool {
+        let until = Until::from_words(waits, word);
         self.is_met(until) || self.offers(until)
     }
 
@@ -393,6 +424,7 @@ impl<const MOST: usize> Crew<MOST> {
             member.state.store(DONE, Ordering::Relaxed);
         }
         self.home.store(0, Ordering::Relaxed);
+        self.alone.after_fork();
         self.uncancel();
         self.open.0.store(0, Ordering::Relaxed);
         self.aboard.store(0, Ordering::Relaxed);

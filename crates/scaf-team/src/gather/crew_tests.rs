@@ -115,14 +115,14 @@ fn the_master_is_taken_by_further_carriers_until_it_waits_for_the_end() {
     assert_eq!(crew.take(0, 0), Some(1));
     crew.waits(0, Until::Turn);
     crew.set_free(0);
-    assert!(crew.has_ready() && crew.widen(2) && crew.board(1));
+    assert!(crew.has_ready() && crew.widen(2, || true) && crew.board(1));
     assert_eq!(crew.take(1, 1), Some(0));
     crew.waits(0, Until::Joined);
     crew.set_free(0);
     crew.is_done(1, &Parking::default());
     assert!(!crew.has_ready());
     assert_eq!((crew.take(1, 1), crew.take(0, 1)), (None, Some(0)));
-    assert!(!crew.widen(2) && crew.open() == 2 && !crew.is_surplus(1));
+    assert!(!crew.widen(2, || true) && crew.open() == 2 && !crew.is_surplus(1));
     crew.narrow(1);
     assert!(crew.is_surplus(1) && !crew.is_surplus(0));
 }
@@ -140,7 +140,7 @@ fn a_carrier_that_was_sent_home_and_comes_again_may_take_the_master() {
     // Carrier 1 has what it began with, and leaves the master to its own.
     assert_eq!(crew.take(1, 2), Some(1));
     crew.narrow(1);
-    assert!(crew.is_surplus(1) && crew.widen(3) && crew.board(1));
+    assert!(crew.is_surplus(1) && crew.widen(3, || true) && crew.board(1));
     assert_eq!(crew.take(1, 2), Some(0));
     crew.tell(&parking);
 }

@@ -30,6 +30,7 @@ impl<const MOST: usize> Crew<MOST> {
         self.planned.store(carriers, Ordering::Relaxed);
         self.done.0.store(0, Ordering::Relaxed);
         self.cut(carriers);
+        self.alone.begin(carriers);
         self.uncancel();
         for member in self.members.iter().take(size as usize) {
             member.state.store(HELD, Ordering::Relaxed);
@@ -48,7 +49,9 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline(always)]
     pub fn heed_home(&self) {
         if self.home.load(Ordering::Relaxed) == ASKED {
-            self.home.store(NOW, Ordering::Relaxed);
+            // Homes take their members from now on.
+            self.alone.give_up();
+            self.home.store(NOW, Ordering::Release);
             self.close();
         }
     }
@@ -56,7 +59,7 @@ impl<const MOST: usize> Crew<MOST> {
     /// Whether all go home behind the barrier that the caller has passed.
     #[inline(always)]
     pub fn is_homeward(&self) -> bool {
-        self.home.load(Ordering::Relaxed) == NOW
+        self.home.load(Ordering::Acquire) == NOW
     }
 
     /// A held member has run to its end, and will go home.

@@ -5,7 +5,8 @@
 //! - [`backoff`]: for how long a region is folded whose members got stuck;
 //! - [`calls`]: functions whose calls forbid it;
 //! - [`cancel`]: loops and regions that are cancelled;
-//! - [`crew`]: who is run by whom, the region's end, and how a carrier sleeps; `parts`: the barrier;
+//! - [`crew`]: who is run by whom, the region's end, and how a carrier sleeps; `parts`: the barrier; `alone`:
+//!   what is cheaper with one carrier;
 //! - [`home`]: teams that are gathered in the middle of a region, and go back to threads;
 //! - [`pace`]: how often it is looked whether anybody is stuck, and what is done then;
 //! - [`obstacle`]: why a team isn't gathered;
@@ -14,6 +15,7 @@
 //! - [`doacross`]: loops whose iterations wait for certain others;
 //! - [`tasks`]: explicit tasks, and what they depend on.
 
+mod alone;
 pub mod backoff;
 pub mod calls;
 pub mod cancel;

@@ -45,7 +45,7 @@ impl<const MOST: usize> Crew<MOST> {
         // Both before it arrives: whoever arrives last may cut anew.
         let parts = self.cut.load(Ordering::Relaxed);
         if parts == 1 {
-            return self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= self.size();
+            return self.one_more_arrived() >= self.size();
         }
         let Some(member) = self.members.get(member) else { return false };
         let Some(part) = self.parts.get(member.part.load(Ordering::Relaxed) as usize) else { return false };
@@ -58,6 +58,19 @@ impl<const MOST: usize> Crew<MOST> {
         self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= parts
     }
 
+    /// What all members count in if they are one part.
+    #[inline(always)]
+    fn one_more_arrived(&self) -> u32 {
+        let arrived = &self.arrived.0;
+        let plainly = || {
+            let now = arrived.load(Ordering::Relaxed).wrapping_add(1);
+            arrived.store(now, Ordering::Release);
+            now
+        };
+        let by_itself = self.alone.by_itself(plainly);
+        by_itself.unwrap_or_else(|| arrived.fetch_add(1, Ordering::AcqRel).wrapping_add(1))
+    }
+
     /// All go on behind the barrier.
     #[inline(always)]
     pub fn pass(&self, sleep: &impl Sleep) {
@@ -67,8 +80,12 @@ impl<const MOST: usize> Crew<MOST> {
         }
         self.arrived.0.store(0, Ordering::Relaxed);
         self.uncancel_shares();
-        self.passed.0.store(self.passed.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::SeqCst);
-        self.tell(sleep);
+        let passed = self.word().wrapping_add(1);
+        // By itself it has nobody to tell.
+        if self.alone.by_itself(|| self.passed.0.store(passed, Ordering::Release)).is_none() {
+            self.passed.0.store(passed, Ordering::SeqCst);
+            self.tell(sleep);
+        }
     }
 
     /// Takes a member of the carrier's part that is free and ready: the next behind `last`, if that is one.
@@ -108,7 +125,7 @@ mod tests {
                 for (arrived, member) in members.iter().enumerate() {
                     if arrived == when {
                         crew.narrow(wanted);
-                        crew.widen(wanted);
+                        crew.widen(wanted, || true);
                     }
                     let word = crew.arrive(*member);
                     prop_assert_eq!(word.is_none(), arrived + 1 == size as usize);

@@ -29,7 +29,7 @@ pub enum Cancelled {
 }
 
 pub(super) const TURN: u32 = 0;
-const PASSED: u32 = 1;
+pub(super) const PASSED: u32 = 1;
 pub(super) const JOINED: u32 = 2;
 const CHANGED: u32 = 3;
 pub(super) const HOME: u32 = 4;

@@ -28,8 +28,8 @@ const CONNECTIONS: Allowance = Allowance { most: 512.0, a_second: 256.0 };
 const REFUSALS: Allowance = Allowance { most: 512.0, a_second: 512.0 };
 /// Programs that attach. Each costs a decision, some 0.1 to 0.4 ms.
 const ATTACHMENTS: Allowance = Allowance { most: 128.0, a_second: 64.0 };
-/// What is left of them for those that have come to a region, by whoever only starts: he may never have one, and
-/// asks again at the first.
+/// What is left of them for those that have come to a region, by whoever only starts: he may never have one,
+/// and asks again at the first.
 const KEPT_FROM_STARTS: f64 = ATTACHMENTS.most / 2.0;
 /// Threads of one that count as a further one: each is looked at, moved and given back, some 5 us.
 const THREADS: f64 = 64.0;

@@ -309,8 +309,9 @@ impl Talk {
         false
     }
 
-    /// Takes a program in, if its user may have one more now. One that only starts may never have a region, and
-    /// asks again at its first: it leaves half of what there is to others, and nobody needs to know of it.
+    /// Takes a program in, if its user may have one more now. One that only starts may never have a region,
+    /// and asks again at its first: it leaves half of what there is to others, and nobody needs to know of
+    /// it.
     fn admit(&mut self, id: u64, hello: Box<Hello>, events: &mut Vec<Event>) {
         let Some(peer) = self.clients.get(&id).map(|client| client.peer) else { return };
         let starts = hello.flags & FLAG_STARTING != 0;

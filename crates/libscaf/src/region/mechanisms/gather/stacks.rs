@@ -14,8 +14,14 @@ const GUARD: usize = 4096;
 
 /// The end, above its highest byte, of the stack of a member of this number; `None` if there is no memory.
 pub fn end(member: usize) -> Option<*mut c_void> {
-    kept(ENDS.get(member)?, usual())
+    kept(ENDS.get(member)?, usual(), member % COLOURS * COLOUR)
 }
+
+/// Members' stacks end at different places in their pages: else what a carrier reads of one after the other
+/// lies in the same few lines of a cache, which hold eight.
+const COLOURS: usize = 8;
+/// Bytes between two of these places.
+const COLOUR: usize = 4096 / COLOURS;
 
 /// The member's stack that this address lies in: where it starts, and how many bytes it has.
 pub fn around(address: usize) -> Option<(*mut c_void, usize)> {
@@ -25,13 +31,14 @@ pub fn around(address: usize) -> Option<(*mut c_void, usize)> {
     })
 }
 
-/// The end of the stack that is kept at `place`, which is made if it isn't there.
-pub fn kept(place: &AtomicPtr<c_void>, bytes: usize) -> Option<*mut c_void> {
+/// The end of the stack that is kept at `place`, which is made if it isn't there. So many bytes, a multiple
+/// of 16, are there besides.
+pub fn kept(place: &AtomicPtr<c_void>, bytes: usize, besides: usize) -> Option<*mut c_void> {
     let there = place.load(Ordering::Acquire);
     if !there.is_null() {
         return Some(there);
     }
-    let bytes = bytes.checked_add(GUARD)?;
+    let bytes = bytes.checked_add(GUARD)?.checked_add(besides)?;
     // SAFETY: a fresh mapping.
     let made = keeping_errno(|| unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;

@@ -12,6 +12,7 @@ use crate::link::{grant, pages, silence};
 use crate::runtimes::lookup::Code;
 use crate::sys::clock::{now_ms, ran_for};
 use crate::sys::futex::Futex;
+use crate::sys::order::{can_order, order};
 use crate::sys::thread::spawn;
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -81,7 +82,7 @@ fn wake() {
 extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     let mut has = None;
     let (mut pace, mut seen) = (Pace::new(), [Seen::default(); MOST]);
-    let (mut looked, mut idle) = (now_ms(), 0u32);
+    let (mut looked, mut idle, mut has_asked) = (now_ms(), 0u32, false);
     let mut before = REGIONS.load(Ordering::SeqCst);
     loop {
         storage::take_signals(&mut has);
@@ -96,14 +97,18 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
                 pace.begins();
             }
             pace.passes(passed);
-            look_for_stuck(&mut pace, &mut seen, passed);
+            // That takes a while, so not where somebody waits for us.
+            if !look_for_stuck(&mut pace, &mut seen, passed) && !has_asked {
+                CREW.can_order(can_order());
+                has_asked = true;
+            }
             idle = if CREW.open() == 0 && regions == before { idle.saturating_add(passed) } else { 0 };
             before = regions;
         }
         if CREW.open() != 0 {
             look::look(RUNNING.0.get());
             let carriers = pace.carriers(wanted(), CREW.size());
-            if CREW.widen(carriers) {
+            if CREW.widen(carriers, order) {
                 carriers::call(carriers);
             } else {
                 CREW.narrow(carriers);
@@ -133,13 +138,15 @@ fn wanted() -> u32 {
     pages::grant().word().dop().unwrap_or(u32::MAX).clamp(1, CREW.size().max(1))
 }
 
-fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) {
+/// Whether a member is stuck.
+fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) -> bool {
     let open = CREW.open();
     if open == 0 {
-        return;
+        return false;
     }
     let may_have_more = pace.carriers(wanted(), u32::MAX) < CREW.size();
-    if !(is_stuck(open, seen, passed) && may_have_more) {
+    let stuck = is_stuck(open, seen, passed) && may_have_more;
+    if !stuck {
         pace.is_calm(passed);
         if pace.is_slow() && may_have_more && sleeps(open, seen) {
             pace.wakes();
@@ -149,6 +156,7 @@ fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) {
     {
         stuck::gets_stuck(code);
     }
+    stuck
 }
 
 /// Whether a carrier sleeps in the kernel while a member is ready. It may be for a moment only: but where
