@@ -2,7 +2,8 @@
 /*
  * One region around everything, in rounds: barriers, singles, loops of several schedules, sections, sums,
  * variables of threads. Its second argument is the team's size. The first one says what else its threads do:
- * nothing ("meeting"), hand a byte to and fro through pipes ("pipes"), or meet seldom ("seldom"). Runs small
+ * nothing ("meeting"), hand a byte to and fro through pipes ("pipes"), meet seldom ("seldom"), or hardly ever
+ * once they have been sent SIGUSR1 ("hardly"). Runs small
  * regions until it is sent SIGUSR2, and says when it has begun the one. Prints how many results were wrong.
  * Programs that include this one do something else besides (`also`), and may have many such regions
  * (`ROUNDS`).
@@ -141,6 +142,7 @@ int main(int count, char **words)
     if (count < 3)
         return 2;
     int pipes = !strcmp(words[1], "pipes"), seldom = !strcmp(words[1], "seldom"), size = atoi(words[2]);
+    int hardly = !strcmp(words[1], "hardly");
     if (size < 1 || size > MOST || pipe(ends[0]) || pipe(ends[1]))
         return 2;
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
@@ -185,6 +187,8 @@ int main(int count, char **words)
                     by_pipes(me, team);
                 if (seldom)
                     mine += work(100000, me + round);
+                if (hardly && __atomic_load_n(&handled, __ATOMIC_RELAXED))
+                    mine += work(100000000, me + round);
                 /* Some rounds leave a loop behind that nobody waits for. */
                 if (round % 3 == 0) {
 #pragma omp for schedule(dynamic, 2) nowait

@@ -67,6 +67,12 @@ impl Alone {
         self.state.store(SHARED, Ordering::Relaxed);
     }
 
+    /// Whether the carrier is changing something by itself.
+    #[inline]
+    pub fn is_within(&self) -> bool {
+        self.within.load(Ordering::Relaxed) != 0
+    }
+
     /// Whether another carrier may come.
     pub fn is_over(&self) -> bool {
         self.state.load(Ordering::SeqCst) == SHARED

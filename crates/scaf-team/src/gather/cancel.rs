@@ -46,7 +46,7 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline]
     pub fn arrive_at_end(&self) -> Option<Until> {
         // Whether the region is cancelled or not, no other barrier is passed any more.
-        let word = self.word();
+        let word = self.passed();
         let last = self.ended.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= self.size();
         (!last).then_some(Until::Passed(word))
     }

@@ -161,11 +161,12 @@ impl<const MOST: usize> Crew<MOST> {
     }
 
     /// Has the running region on up to `carriers`, if there is one and it has fewer; `false` if not, or not
-    /// now. `order` does as in [`super::alone`]. One thread at a time may do this.
+    /// now: else they are to come. `order` does as in [`super::alone`]. One thread at a time may do this.
     pub fn widen(&self, carriers: u32, order: impl Fn() -> bool) -> bool {
         let mut now = self.open.0.load(Ordering::Relaxed);
-        // It may have been widened for the region before it.
-        if carriers > 1 && now != 0 && !self.alone.end(order) {
+        let was_alone = carriers > 1 && now != 0 && !self.alone.is_over();
+        // The carrier may just have lost its PU within a change; another one has left it by the second time.
+        if was_alone && !self.alone.end(&order) && !self.alone.end(&order) {
             return false;
         }
         while now != 0 && now < carriers {
@@ -174,7 +175,14 @@ impl<const MOST: usize> Crew<MOST> {
                 Err(other) => now = other,
             }
         }
-        false
+        // It has as many if it was widened for the region before it, and has turned them away so far.
+        was_alone && now > 1
+    }
+
+    /// Whether the caller's thread was interrupted while it changed something [by itself](super::alone).
+    #[inline]
+    pub fn is_changing(&self) -> bool {
+        self.alone.is_within()
     }
 
     /// Has the running region on at most `carriers`: those beyond leave where they next wait.
@@ -235,9 +243,9 @@ impl<const MOST: usize> Crew<MOST> {
         self.passed.0.load(Ordering::Acquire) != word
     }
 
-    /// What a member waits with until the next barrier is passed.
+    /// Barriers passed so far, in all regions, by wrapping; what a member waits with until the next one is.
     #[inline(always)]
-    pub(super) fn word(&self) -> u32 {
+    pub fn passed(&self) -> u32 {
         self.passed.0.load(Ordering::Relaxed)
     }
 

@@ -144,3 +144,19 @@ fn a_carrier_that_was_sent_home_and_comes_again_may_take_the_master() {
     assert_eq!(crew.take(1, 2), Some(0));
     crew.tell(&parking);
 }
+
+#[test]
+fn who_was_turned_away_where_a_carrier_is_by_itself_is_called_again() {
+    let crew = Crew::<2>::new();
+    crew.can_order(true);
+    crew.begin(2, 1);
+    assert!(!crew.widen(2, || false) && !crew.board(1));
+    assert!(crew.widen(2, || true) && crew.board(1));
+    crew.unboard();
+    crew.close();
+    crew.begin(2, 1);
+    // As if it had been widened for the region before it.
+    crew.open.0.store(2, Ordering::SeqCst);
+    assert!(!crew.board(1) && crew.widen(2, || true) && crew.board(1));
+    assert!(!crew.widen(2, || unreachable!()));
+}

@@ -36,7 +36,7 @@ impl<const MOST: usize> Crew<MOST> {
     /// A held member arrives at the barrier. `None` if it was the last: it has all go [on](Self::pass).
     #[inline(always)]
     pub fn arrive(&self, member: usize) -> Option<u32> {
-        let word = self.word();
+        let word = self.passed();
         (!self.is_last(member)).then_some(word)
     }
 
@@ -80,7 +80,7 @@ impl<const MOST: usize> Crew<MOST> {
         }
         self.arrived.0.store(0, Ordering::Relaxed);
         self.uncancel_shares();
-        let passed = self.word().wrapping_add(1);
+        let passed = self.passed().wrapping_add(1);
         // By itself it has nobody to tell.
         if self.alone.by_itself(|| self.passed.0.store(passed, Ordering::Release)).is_none() {
             self.passed.0.store(passed, Ordering::SeqCst);

@@ -7,7 +7,7 @@ use crate::program::masters::{is_crowded, is_too_large};
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::ticks;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::report::Slot;
 use scaf_team::choice::Mechanism;
 
@@ -15,6 +15,15 @@ use scaf_team::choice::Mechanism;
 static SLOT: AtomicPtr<Slot> = AtomicPtr::new(null_mut());
 /// The tick up to which its waits are reported; 0 while no team is gathered midway.
 static TOLD: AtomicU64 = AtomicU64::new(0);
+/// The tick at which it was last asked how often the team meets, and the barriers passed then.
+static SINCE: AtomicU64 = AtomicU64::new(0);
+static BARRIERS: AtomicU32 = AtomicU32::new(0);
+/// Ticks between two times that it is (10 to 20 ms).
+const WHILE: u64 = 1 << 25;
+/// Ticks between two barriers (1 to 2 ms) from which on the kernel shares fewer PUs out better: within a time
+/// slice it can't either.
+pub const SELDOM: u64 = 1 << 22;
+
 /// Before a team is gathered.
 pub fn reports_at(slot: *const Slot) {
     SLOT.store(slot.cast_mut(), Ordering::Relaxed);
@@ -22,6 +31,8 @@ pub fn reports_at(slot: *const Slot) {
 
 /// Its master is a member at tick `now`.
 pub fn begins(now: u64) {
+    BARRIERS.store(CREW.passed(), Ordering::Relaxed);
+    SINCE.store(now, Ordering::Relaxed);
     TOLD.store(now.max(1), Ordering::Relaxed);
     is_by(Mechanism::Gather);
 }
@@ -48,11 +59,23 @@ pub fn look(code: Option<Code>) {
         if TOLD.compare_exchange(told, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             tell(told, now);
         }
-        let lacks_contexts = is_crowded(CREW.size()) || is_too_large(CREW.size());
+        let lacks_contexts = is_crowded(CREW.size()) || is_too_large(CREW.size()) && met_often(now);
         if !lacks_contexts || !code.is_some_and(is_wanted) {
             CREW.ask_home();
         }
     }
+}
+
+/// Whether there was a barrier at least every [`SELDOM`] ticks since this was last asked; not before some time
+/// has passed.
+fn met_often(now: u64) -> bool {
+    let (passed, barriers) = (now.wrapping_sub(SINCE.load(Ordering::Relaxed)), CREW.passed());
+    if passed < WHILE {
+        return true;
+    }
+    SINCE.store(now, Ordering::Relaxed);
+    let met = barriers.wrapping_sub(BARRIERS.swap(barriers, Ordering::Relaxed));
+    passed < SELDOM * u64::from(met)
 }
 
 /// Reports what members waited since the tick `told`: all time but what carriers worked.

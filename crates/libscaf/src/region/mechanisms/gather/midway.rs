@@ -28,7 +28,7 @@ use crate::sys::arch::{self, switch, ticks};
 use crate::sys::futex::Futex;
 use core::ffi::c_int;
 use core::ptr::{null, null_mut};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_team::gather::crew::Until;
 use scaf_team::gather::shares::Hand;
 use scaf_team::gather::tasks::NONE;
@@ -36,13 +36,13 @@ use scaf_team::gather::tasks::NONE;
 /// The tick at which the last team went home.
 static HOME_AT: AtomicU64 = AtomicU64::new(0);
 
+/// Crowded barriers of the region of the team that was gathered last, before that.
+static AT_GATHERING: AtomicU32 = AtomicU32::new(0);
+
 /// Barriers of a crowded team before it is gathered: becoming members and threads again costs as much.
 const PATIENCE: u32 = 3;
 /// Ticks for which a team that went home stays on its threads (1 to 2 ms): a grant may change all the time.
 const BETWEEN: u64 = 1 << 22;
-/// Ticks between two barriers (1 to 2 ms) from which on the kernel shares fewer PUs out better: within a time
-/// slice it can't either.
-const SELDOM: u64 = 1 << 22;
 /// Longest nap of a carrier, in milliseconds.
 const NAP_MS: u32 = 2;
 
@@ -73,7 +73,10 @@ pub fn gathers(frame: &Frame, team: u32) -> bool {
 fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     let word = pages::grant().word();
     let before = frame.crowded.fetch_add(1, Ordering::Relaxed);
-    let meets_often = || ticks().wrapping_sub(frame.entered) < SELDOM * u64::from(before);
+    let meets_often = || {
+        let (since, already) = on_threads_since(frame);
+        ticks().wrapping_sub(since) < look::SELDOM * u64::from(before.saturating_sub(already))
+    };
     let possible = before >= PATIENCE
         && (is_crowded(team) || meets_often())
         && team <= MOST as u32
@@ -100,8 +103,19 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     storage::take_own();
     look::reports_at(frame.slot);
     watch::of(code);
+    AT_GATHERING.store(before, Ordering::Relaxed);
     CREW.gather(team, dop.min(team).max(1));
     true
+}
+
+/// The tick from which on the team has been on threads in this region, and its crowded barriers before that.
+fn on_threads_since(frame: &Frame) -> (u64, u32) {
+    let home = HOME_AT.load(Ordering::Relaxed);
+    if home.wrapping_sub(frame.entered).cast_signed() > 0 {
+        (home, AT_GATHERING.load(Ordering::Relaxed))
+    } else {
+        (frame.entered, 0)
+    }
 }
 
 /// The calling thread of a region becomes a member of its gathered team. Returns when the member is run.

@@ -14,20 +14,26 @@ const GUARD: usize = 4096;
 
 /// The end, above its highest byte, of the stack of a member of this number; `None` if there is no memory.
 pub fn end(member: usize) -> Option<*mut c_void> {
-    kept(ENDS.get(member)?, usual(), member % COLOURS * COLOUR)
+    kept(ENDS.get(member)?, usual(), besides(member))
 }
 
 /// Members' stacks end at different places in their pages: else what a carrier reads of one after the other
 /// lies in the same few lines of a cache, which hold eight.
 const COLOURS: usize = 8;
 /// Bytes between two of these places.
-const COLOUR: usize = 4096 / COLOURS;
+const COLOUR: usize = GUARD / COLOURS;
+
+/// By how much a member's stack is larger for that.
+fn besides(member: usize) -> usize {
+    member % COLOURS * COLOUR
+}
 
 /// The member's stack that this address lies in: where it starts, and how many bytes it has.
 pub fn around(address: usize) -> Option<(*mut c_void, usize)> {
-    ENDS.iter().find_map(|end| {
-        let start = end.load(Ordering::Acquire).wrapping_byte_sub(usual()).wrapping_byte_add(SLACK);
-        (address.wrapping_sub(start.addr()) < usual()).then_some((start, usual()))
+    ENDS.iter().enumerate().find_map(|(member, end)| {
+        let bytes = usual() + besides(member);
+        let start = end.load(Ordering::Acquire).wrapping_byte_add(SLACK).wrapping_byte_sub(bytes);
+        (address.wrapping_sub(start.addr()) < bytes).then_some((start, bytes))
     })
 }
 

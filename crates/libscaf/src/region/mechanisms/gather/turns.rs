@@ -225,6 +225,10 @@ unsafe fn change_turn(me: &'static Member, until: Until) {
     unsafe {
         let Some(carrier) = me.carrier.get() else { return };
         let number = me.number.get() as usize;
+        // A signal's handler that yields while a member is changed here.
+        if CREW.is_changing() {
+            return give_way();
+        }
         match CREW.take(carrier.number(), number) {
             Some(next) => {
                 CREW.waits(number, until);

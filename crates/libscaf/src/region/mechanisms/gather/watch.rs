@@ -108,7 +108,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
         if CREW.open() != 0 {
             look::look(RUNNING.0.get());
             let carriers = pace.carriers(wanted(), CREW.size());
-            if CREW.widen(carriers, order) {
+            if CREW.widen(carriers, put_in_order) {
                 carriers::call(carriers);
             } else {
                 CREW.narrow(carriers);
@@ -131,6 +131,11 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
         grant::sleep(word, pace.period());
         silence::rest();
     }
+}
+
+/// See [`order()`]. A process that was saved and restored may have to ask anew.
+fn put_in_order() -> bool {
+    order() || can_order() && order()
 }
 
 /// Carriers that the region is to have by the grant.
