@@ -1,5 +1,5 @@
-//! Order among what threads of this process do, put by the kernel (membarrier(2)): so one of two sides needs no
-//! fence of its own.
+//! Order among what threads of this process do, put by the kernel (membarrier(2)): so one of two sides needs
+//! no fence of its own.
 
 use super::errno::keeping_errno;
 use core::ffi::c_int;

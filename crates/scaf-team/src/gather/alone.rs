@@ -1,9 +1,9 @@
 //! A region on its master's carrier only, which needs no locked instructions for what nobody else changes.
 //!
-//! Members that meet cost two of these each otherwise, a third of a barrier. The carrier changes members and
-//! counts by plain accesses, and says that it does so meanwhile ([`Alone::by_itself`]). Whoever is about to
-//! let another carrier come ends that first ([`Alone::end`]): has all processors see it, and looks whether the
-//! carrier is just at it. If so, that is tried again later, so nobody waits for anybody.
+//! Members that meet cost two of these each otherwise. The carrier changes members and counts by plain
+//! accesses, and says that it does so meanwhile ([`Alone::by_itself`]). Whoever is about to let another
+//! carrier come ends that first ([`Alone::end`]): has all processors see it, and looks whether the carrier is
+//! just at it. If so, that is tried again later, so nobody waits for anybody.
 
 use crate::sync::{AtomicU32, Ordering, compiled_in_order};
 

@@ -154,8 +154,7 @@ impl<const MOST: usize> Crew<MOST> {
         self.open.0.load(Ordering::Acquire)
     }
 
-    /// From now on a region that begins on one carrier has that [by itself](super::alone), or none has. Said
-    /// by whoever [widens](Self::widen) regions.
+    /// From now on a region on one carrier begins with that [by itself](super::alone), or none does.
     pub fn can_order(&self, can: bool) {
         self.alone.set_can_end(can);
     }
@@ -180,7 +179,6 @@ impl<const MOST: usize> Crew<MOST> {
     }
 
     /// Whether the caller's thread was interrupted while it changed something [by itself](super::alone).
-    #[inline]
     pub fn is_changing(&self) -> bool {
         self.alone.is_within()
     }
@@ -342,8 +340,7 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline(always)]
     fn hold(&self, member: &Member) -> bool {
         let hold = || member.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        let by_itself = self.alone.by_itself(|| member.state.store(HELD, Ordering::Relaxed));
-        by_itself.is_some() || hold()
+        self.alone.by_itself(|| member.state.store(HELD, Ordering::Relaxed)).is_some() || hold()
     }
 
     #[inline(always)]

@@ -66,8 +66,8 @@ pub fn look(code: Option<Code>) {
     }
 }
 
-/// Whether there was a barrier at least every [`SELDOM`] ticks since this was last asked; not before some time
-/// has passed.
+/// Whether there was a barrier at least every [`SELDOM`] ticks since this was last asked, if that is a while
+/// ago.
 fn met_often(now: u64) -> bool {
     let (passed, barriers) = (now.wrapping_sub(SINCE.load(Ordering::Relaxed)), CREW.passed());
     if passed < WHILE {
