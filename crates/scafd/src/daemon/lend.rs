@@ -82,7 +82,6 @@ impl Daemon {
         for id in waiting {
             self.look_at_wait(id);
         }
-        self.find_started();
         let lent = |program: &&mut Program| program.grant.lent && !program.phase.starting;
         for program in self.registry.iter_mut().filter(lent) {
             if let Some(page) = self.parts.talk.pages(program.identity.id.0).and_then(|pages| pages.read()) {

@@ -43,7 +43,7 @@ const NAP_MS: u32 = 1;
 
 /// Whether there is one for each of a team of `size` but the master.
 pub fn are_there(size: u32) -> bool {
-    BERTHS.iter().take(size as usize).skip(1).all(|berth| kept(&berth.end, BYTES, 0).is_some())
+    BERTHS.iter().take(size as usize).skip(1).all(|berth| kept(&berth.end, BYTES).is_some())
 }
 
 /// The calling thread puts itself to sleep and the member, which it has run, up for others. Returns when the

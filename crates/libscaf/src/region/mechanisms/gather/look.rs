@@ -22,7 +22,7 @@ static BARRIERS: AtomicU32 = AtomicU32::new(0);
 const WHILE: u64 = 1 << 25;
 /// Ticks between two barriers (1 to 2 ms) from which on the kernel shares fewer PUs out better: within a time
 /// slice it can't either.
-pub const SELDOM: u64 = 1 << 22;
+const SELDOM: u64 = 1 << 22;
 
 /// Before a team is gathered.
 pub fn reports_at(slot: *const Slot) {
@@ -66,6 +66,11 @@ pub fn look(code: Option<Code>) {
     }
 }
 
+/// Whether so many barriers in so many ticks are enough for a team that has more threads than PUs.
+pub fn is_often(ticks: u64, barriers: u32) -> bool {
+    ticks < SELDOM * u64::from(barriers)
+}
+
 /// Whether there was a barrier at least every [`SELDOM`] ticks since this was last asked, if that is a while
 /// ago.
 fn met_often(now: u64) -> bool {
@@ -75,7 +80,7 @@ fn met_often(now: u64) -> bool {
     }
     SINCE.store(now, Ordering::Relaxed);
     let met = barriers.wrapping_sub(BARRIERS.swap(barriers, Ordering::Relaxed));
-    passed < SELDOM * u64::from(met)
+    is_often(passed, met)
 }
 
 /// Reports what members waited since the tick `told`: all time but what carriers worked.

@@ -75,7 +75,7 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     let before = frame.crowded.fetch_add(1, Ordering::Relaxed);
     let meets_often = || {
         let (since, already) = on_threads_since(frame);
-        ticks().wrapping_sub(since) < look::SELDOM * u64::from(before.saturating_sub(already))
+        look::is_often(ticks().wrapping_sub(since), before.saturating_sub(already))
     };
     let possible = before >= PATIENCE
         && (is_crowded(team) || meets_often())

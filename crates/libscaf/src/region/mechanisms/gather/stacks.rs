@@ -14,7 +14,7 @@ const GUARD: usize = 4096;
 
 /// The end, above its highest byte, of the stack of a member of this number; `None` if there is no memory.
 pub fn end(member: usize) -> Option<*mut c_void> {
-    kept(ENDS.get(member)?, usual(), besides(member))
+    kept(ENDS.get(member)?, bytes(member))
 }
 
 /// Members' stacks end at different places in their pages: else what a carrier reads of one after the other
@@ -23,28 +23,27 @@ const COLOURS: usize = 8;
 /// Bytes between two of these places.
 const COLOUR: usize = GUARD / COLOURS;
 
-/// By how much a member's stack is larger for that.
-fn besides(member: usize) -> usize {
-    member % COLOURS * COLOUR
+/// Of a member's stack: the usual ones, and what moves its end.
+fn bytes(member: usize) -> usize {
+    usual() + member % COLOURS * COLOUR
 }
 
 /// The member's stack that this address lies in: where it starts, and how many bytes it has.
 pub fn around(address: usize) -> Option<(*mut c_void, usize)> {
     ENDS.iter().enumerate().find_map(|(member, end)| {
-        let bytes = usual() + besides(member);
+        let bytes = bytes(member);
         let start = end.load(Ordering::Acquire).wrapping_byte_add(SLACK).wrapping_byte_sub(bytes);
         (address.wrapping_sub(start.addr()) < bytes).then_some((start, bytes))
     })
 }
 
-/// The end of the stack that is kept at `place`, which is made if it isn't there. So many bytes, a multiple
-/// of 16, are there besides.
-pub fn kept(place: &AtomicPtr<c_void>, bytes: usize, besides: usize) -> Option<*mut c_void> {
+/// The end of the stack that is kept at `place`, which is made if it isn't there.
+pub fn kept(place: &AtomicPtr<c_void>, bytes: usize) -> Option<*mut c_void> {
     let there = place.load(Ordering::Acquire);
     if !there.is_null() {
         return Some(there);
     }
-    let bytes = bytes.checked_add(GUARD)?.checked_add(besides)?;
+    let bytes = bytes.checked_add(GUARD)?;
     // SAFETY: a fresh mapping.
     let made = keeping_errno(|| unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
