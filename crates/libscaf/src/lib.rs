@@ -41,6 +41,7 @@ static HOOKS: Hooks = Hooks {
         entry::gomp::at_load,
         entry::blas::at_load,
         link::state::at_load,
+        gather::at_load,
     ],
     look: &[program::masters::look],
     attached: &[program::rank::introduce, program::promise::report_again, program::masters::report_known],

@@ -42,7 +42,9 @@ impl Profiles {
     /// The file can't be read.
     pub fn checked(&mut self, executable: &str) -> Result<Option<Checked>, Error> {
         let query = format!("{ALL} WHERE executable = ?1");
-        let one = |connection: &Connection| connection.query_row(&query, [executable], checked).optional();
+        let one = |connection: &Connection| {
+            connection.prepare_cached(&query)?.query_row([executable], checked).optional()
+        };
         Ok(self.with(false, one)?.flatten())
     }
 

@@ -48,16 +48,15 @@ impl Profiles {
             let exact = "SELECT id FROM programs WHERE machine = ?1 AND executable = ?2 AND arguments = ?3";
             let bits = key.arguments.cast_signed();
             let one = |row: &rusqlite::Row| row.get::<_, i64>(0);
-            if let Some(id) =
-                connection.query_row(exact, params![key.machine, key.executable, bits], one).optional()?
-            {
+            // Prepared once: that takes longer than to look it up.
+            let mut exact = connection.prepare_cached(exact)?;
+            if let Some(id) = exact.query_row(params![key.machine, key.executable, bits], one).optional()? {
                 return Ok(profile(connection, id)?.map(|profile| Recalled { profile, same: true }));
             }
             let near =
                 "SELECT id FROM programs WHERE machine = ?1 AND executable = ?2 ORDER BY seen DESC LIMIT 1";
-            let Some(id) =
-                connection.query_row(near, params![key.machine, key.executable], one).optional()?
-            else {
+            let mut near = connection.prepare_cached(near)?;
+            let Some(id) = near.query_row(params![key.machine, key.executable], one).optional()? else {
                 return Ok(None);
             };
             Ok(profile(connection, id)?.map(|mut profile| {
@@ -149,7 +148,7 @@ impl Profiles {
     pub fn spinners(&mut self) -> Result<Vec<String>, Error> {
         let list = self.with(false, |connection| {
             let mut statement =
-                connection.prepare("SELECT place FROM spinners ORDER BY seen DESC LIMIT ?1")?;
+                connection.prepare_cached("SELECT place FROM spinners ORDER BY seen DESC LIMIT ?1")?;
             good(statement.query_map([SPINNERS], |row| row.get::<_, String>(0))?)
         })?;
         let mut list = list.unwrap_or_default();

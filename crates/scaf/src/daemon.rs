@@ -61,10 +61,17 @@ pub fn named_socket() -> Option<PathBuf> {
 /// # Errors
 /// Why there is none at each place.
 pub fn find() -> Result<PathBuf, Vec<(PathBuf, Absent)>> {
+    reach().map(|(socket, _)| socket)
+}
+
+/// The same, and a connection to it.
+/// # Errors
+/// As for [`find`].
+pub fn reach() -> Result<(PathBuf, OwnedFd), Vec<(PathBuf, Absent)>> {
     let mut absent = Vec::new();
     for socket in sockets() {
         match connect(&socket) {
-            Ok(_) => return Ok(socket),
+            Ok(connection) => return Ok((socket, connection)),
             Err(why) => absent.push((socket, why)),
         }
     }
@@ -217,12 +224,16 @@ impl OtherVersion {
 /// Whether the daemon at `socket` can't understand our client library; `None` as well if it doesn't say so at
 /// once. A daemon tells its version to whoever greets it in another one, such as 0.
 pub fn other_version(socket: &Path) -> Option<OtherVersion> {
-    let connection = connect(socket).ok()?;
-    set_socket_timeout(&connection, Timeout::Recv, Some(SHORT_PATIENCE)).ok()?;
+    other_version_of(&connect(socket).ok()?, socket)
+}
+
+/// The same by a connection to it, which is of no use after that.
+pub fn other_version_of(connection: &OwnedFd, socket: &Path) -> Option<OtherVersion> {
+    set_socket_timeout(connection, Timeout::Recv, Some(SHORT_PATIENCE)).ok()?;
     let question = Hello { version: 0, ..Hello::new(ATTACH, 1) };
-    rustix::net::send(&connection, question.as_bytes(), SendFlags::NOSIGNAL).ok()?;
+    rustix::net::send(connection, question.as_bytes(), SendFlags::NOSIGNAL).ok()?;
     let mut answer = [0u8; size_of::<Welcome>()];
-    let (filled, _) = rustix::net::recv(&connection, &mut answer[..], RecvFlags::empty()).ok()?;
+    let (filled, _) = rustix::net::recv(connection, &mut answer[..], RecvFlags::empty()).ok()?;
     let word = |at: usize| answer.get(at..at + 4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes);
     if filled != answer.len() || word(0) != Some(MAGIC) {
         return None;

@@ -39,9 +39,9 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
     let managed = manage(&program);
     let mut watched = None;
     match &managed {
-        Ok((library, socket)) => {
+        Ok((library, socket, other)) => {
             // It attaches as soon as there is a daemon that understands it.
-            if let Some(other) = daemon::other_version(socket) {
+            if let Some(other) = other {
                 eprintln!("scaf: {} runs unmanaged: {other}", name.display());
             }
             let changes = environment::managed(&wish, socket, library, &|name| std::env::var_os(name));
@@ -97,12 +97,15 @@ fn never_by_a_shell(command: &mut Command, program: &Path, words: &[OsString]) -
     Ok(())
 }
 
-fn manage(program: &Path) -> Result<(PathBuf, PathBuf), String> {
+/// The client library, a daemon's socket, and what is wrong with that daemon's version.
+fn manage(program: &Path) -> Result<(PathBuf, PathBuf, Option<daemon::OtherVersion>), String> {
     if let Some(why) = target::obstacle(program) {
         return Err(why);
     }
     let library = library()?;
-    Ok((library, session::ensure()?))
+    let (socket, connection) = session::ensure()?;
+    let other = daemon::other_version_of(&connection, &socket);
+    Ok((library, socket, other))
 }
 
 /// The client library: `SCAF_LIB`, else `libscaf.so` beside the executable or in `../lib/scaf`.

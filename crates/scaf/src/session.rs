@@ -6,6 +6,7 @@
 use crate::daemon::{self, Absent};
 use scafd::paths::{self, Scope};
 use std::fs::OpenOptions;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -15,12 +16,12 @@ use std::time::{Duration, Instant};
 /// Longest wait until a new daemon listens, which usually takes 20 ms.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The socket of a daemon that listens, started if need be.
+/// The socket of a daemon that listens, started if need be, and a connection to it.
 /// # Errors
 /// Why there is none, for the user; the program is to run unmanaged then.
-pub fn ensure() -> Result<PathBuf, String> {
-    let absent = match daemon::find() {
-        Ok(socket) => return Ok(socket),
+pub fn ensure() -> Result<(PathBuf, OwnedFd), String> {
+    let absent = match daemon::reach() {
+        Ok(found) => return Ok(found),
         Err(absent) => absent,
     };
     // A stranger's socket must not be ignored in silence, nor one named by the user replaced.
@@ -76,11 +77,11 @@ fn start(program: &Path, socket: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-fn wait_for(socket: &Path) -> Result<PathBuf, String> {
+fn wait_for(socket: &Path) -> Result<(PathBuf, OwnedFd), String> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         match daemon::connect(socket) {
-            Ok(_) => return Ok(socket.to_owned()),
+            Ok(connection) => return Ok((socket.to_owned(), connection)),
             Err(why) if Instant::now() >= deadline => {
                 let log = socket.with_file_name(LOG);
                 return Err(format!(

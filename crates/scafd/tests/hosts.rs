@@ -3,13 +3,17 @@
 
 use proptest::prelude::*;
 use scaf_policy::PuSet;
-use scafd::observe::Observer;
 use scafd::observe::cgroup::cpu_group;
+use scafd::observe::{Limits, Observer};
 use std::path::{Path, PathBuf};
 
 fn hosts() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts");
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+fn limits(observer: &Observer, affinity: &PuSet) -> Limits {
+    observer.limits(affinity, &mut observer.groups())
 }
 
 fn write(root: &Path, path: &str, text: &str) {
@@ -31,7 +35,7 @@ fn every_saved_machine_gives_what_it_should() {
                 .trim()
         };
         let affinity: PuSet = expected("affinity").parse().unwrap();
-        let limits = Observer::new(&host).limits(&affinity);
+        let limits = limits(&Observer::new(&host), &affinity);
         assert_eq!(limits.pus.to_string(), expected("pus"), "{host:?}");
         assert_eq!(limits.quota.map_or("none".into(), |q| q.to_string()), expected("quota"), "{host:?}");
         assert_eq!(limits.contexts().to_string(), expected("contexts"), "{host:?}");
@@ -42,7 +46,7 @@ fn every_saved_machine_gives_what_it_should() {
 fn where_there_is_nothing_to_read_the_affinity_is_all_there_is() {
     let empty = tempfile::tempdir().unwrap();
     let observer = Observer::new(empty.path());
-    let limits = observer.limits(&"0-3".parse().unwrap());
+    let limits = limits(&observer, &"0-3".parse().unwrap());
     assert_eq!((limits.pus.to_string().as_str(), limits.quota, limits.contexts()), ("0-3", None, 4));
     assert!(observer.busy_s(&limits.pus).is_err());
 }
@@ -58,7 +62,7 @@ fn a_chain_of_groups_without_end_costs_no_more_than_a_long_one() {
     for (levels, quota) in [(100, "50000 100000"), (60, "150000 100000"), (3, "300000 100000")] {
         write(&format!("sys/fs/cgroup{}/cpu.max", chain(levels)), quota);
     }
-    let limits = Observer::new(host.path()).limits(&"0-7".parse().unwrap());
+    let limits = limits(&Observer::new(host.path()), &"0-7".parse().unwrap());
     assert_eq!(limits.quota, Some(1.5));
 }
 
@@ -136,7 +140,7 @@ fn a_programs_groups_are_looked_up_in_our_own_mounts_whatever_it_sees_itself() {
 #[test]
 fn this_machine_gives_us_at_least_one_context() {
     let affinity = scafd::observe::affinity(0).unwrap();
-    let limits = Observer::new(Path::new("/")).limits(&affinity);
+    let limits = limits(&Observer::new(Path::new("/")), &affinity);
     assert!(limits.pus.is_subset(&affinity) && limits.contexts() >= 1);
 }
 
@@ -155,7 +159,7 @@ proptest! {
         std::fs::write(root.path().join("proc/self/mountinfo"), mounted).unwrap();
         std::fs::create_dir_all(root.path().join("cg")).unwrap();
         std::fs::write(root.path().join("cg/cpu.max"), cpu_max).unwrap();
-        let limits = Observer::new(root.path()).limits(&"0-3".parse().unwrap());
+        let limits = limits(&Observer::new(root.path()), &"0-3".parse().unwrap());
         prop_assert!((1..=4).contains(&limits.contexts()));
         prop_assert!(!limits.pus.is_empty());
     }

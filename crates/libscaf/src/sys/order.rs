@@ -5,7 +5,7 @@ use super::errno::keeping_errno;
 use core::ffi::c_int;
 
 /// Asks for [`order`]; `false` where the kernel doesn't have it. Where there are other threads, it takes
-/// milliseconds.
+/// some 20 ms the first time.
 pub fn can_order() -> bool {
     membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
 }

@@ -55,9 +55,9 @@ impl Daemon {
             self.wake();
         }
         let (own, set) = self.own_affinity(peer.pid, &stat, hello)?;
-        let mut groups = self.observer.groups();
-        let cgroup = groups.of(&peer.pid.to_string());
-        self.parts.talk.has_threads(peer.owner, A_LEVEL * groups.unusual());
+        let before = self.groups.unusual();
+        let cgroup = self.groups.of(&peer.pid.to_string());
+        self.parts.talk.has_threads(peer.owner, A_LEVEL * (self.groups.unusual() - before));
         let usable = match self.parts.pretended {
             true => self.limits.pus.clone(),
             false => usable(&own, &self.limits.pus, &cgroup),

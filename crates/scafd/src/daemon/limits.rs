@@ -14,11 +14,12 @@ use std::time::Instant;
 
 impl Daemon {
     pub(super) fn refresh_limits(&mut self) {
+        self.groups = self.observer.groups();
         self.limits = if self.parts.pretended {
             Limits { pus: self.parts.topology.all(), quota: None }
         } else {
             let own = crate::observe::affinity(0).unwrap_or_else(|_| self.parts.topology.all());
-            let mut limits = self.observer.limits(&own);
+            let mut limits = self.observer.limits(&own, &mut self.groups);
             self.follow_machine(&limits.pus);
             let known: PuSet = limits.pus.intersection(&self.parts.topology.all());
             if !known.is_empty() {
@@ -30,7 +31,7 @@ impl Daemon {
         self.ground = Ground::of(&self.parts.topology, &pus);
         let unbound = self.parts.apply.leaves_affinities();
         self.parts.talk.refresh_owners();
-        let mut groups = self.observer.groups();
+        let groups = &mut self.groups;
         for program in self.registry.iter_mut() {
             let (grant, pid, owner) = (&program.grant, program.identity.pid, program.identity.owner);
             // Chains of groups are their user's to make. Who has had enough looked at keeps what was found.

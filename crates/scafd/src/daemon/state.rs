@@ -14,6 +14,7 @@ use crate::history::History;
 use crate::inspect::{Inspector, Kept};
 use crate::journal::Journal;
 use crate::log::Complaints;
+use crate::observe::cgroup::Groups;
 use crate::observe::clock::Tsc;
 use crate::observe::counters::Counting;
 use crate::observe::load::Load;
@@ -75,6 +76,8 @@ pub struct Daemon {
     pub(super) registry: Registry,
     pub(super) inspector: Inspector,
     pub(super) limits: Limits,
+    /// What control groups allowed when the limits were read.
+    pub(super) groups: Groups,
     pub(super) ground: Ground,
     /// PUs that the topology doesn't know although they are there.
     pub(super) strange: PuSet,
@@ -120,6 +123,7 @@ impl Daemon {
         let chosen = parts.config.counters.then(|| parts.config.events.clone());
         let mut daemon = Daemon {
             counting: observer.counting(chosen),
+            groups: observer.groups(),
             observer,
             registry: Registry::default(),
             inspector: Inspector::new(FIRST_HELPER, parts.kept.take(), broker),

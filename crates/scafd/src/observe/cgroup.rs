@@ -2,9 +2,9 @@
 //! in version 2 and version 1, as `/proc/PID/cgroup` and our own mounts lead there. A container's process
 //! sees other paths, which don't matter.
 
+use super::files::read_text;
 use scaf_policy::PuSet;
 use std::collections::BTreeMap;
-use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
 /// What the groups allow together; `None` where none of them says anything.
@@ -24,29 +24,29 @@ struct Hierarchy {
 }
 
 /// What processes' groups allow at one moment. Processes of one group cost one look at it.
-pub struct Groups<'r> {
-    root: &'r Path,
+pub struct Groups {
+    root: PathBuf,
     mounts: String,
     known: BTreeMap<String, Cgroup>,
     /// See [`Groups::unusual`].
     unusual: u32,
 }
 
-impl Groups<'_> {
+impl Groups {
     /// Reads below `root`.
-    pub fn new(root: &Path) -> Groups<'_> {
-        let mounts = read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
-        Groups { root, mounts, known: BTreeMap::new(), unusual: 0 }
+    pub fn new(root: &Path) -> Groups {
+        let mounts = read_text(root.join("proc/self/mountinfo")).unwrap_or_default();
+        Groups { root: root.to_owned(), mounts, known: BTreeMap::new(), unusual: 0 }
     }
 
     /// A process's; `self` for ours.
     pub fn of(&mut self, process: &str) -> Cgroup {
         let file = self.root.join("proc").join(process).join("cgroup");
-        let groups = read_to_string(file).unwrap_or_default();
+        let groups = read_text(file).unwrap_or_default();
         if let Some(known) = self.known.get(&groups) {
             return known.clone();
         }
-        let found = read(self.root, &groups, &self.mounts, &mut self.unusual);
+        let found = read(&self.root, &groups, &self.mounts, &mut self.unusual);
         self.known.insert(groups, found.clone());
         found
     }
@@ -70,13 +70,13 @@ fn read(root: &Path, groups: &str, mounts: &str, unusual: &mut u32) -> Cgroup {
     if let Some(v2) = hierarchy("") {
         for folder in levels(&v2) {
             found.quota =
-                least(found.quota, read_to_string(folder.join("cpu.max")).ok().and_then(|t| cpu_max(&t)));
+                least(found.quota, read_text(folder.join("cpu.max")).ok().and_then(|t| cpu_max(&t)));
             found.restrict(&folder.join("cpuset.cpus.effective"));
         }
     }
     if let Some(v1) = hierarchy("cpu") {
         for folder in levels(&v1) {
-            let number = |file| read_to_string(folder.join(file)).ok()?.trim().parse::<f64>().ok();
+            let number = |file| read_text(folder.join(file)).ok()?.trim().parse::<f64>().ok();
             let quota = number("cpu.cfs_quota_us").zip(number("cpu.cfs_period_us"));
             found.quota = least(found.quota, quota.and_then(|(quota, period)| ratio(quota, period)));
         }
@@ -93,23 +93,23 @@ fn read(root: &Path, groups: &str, mounts: &str, unusual: &mut u32) -> Cgroup {
 /// A group of the cpu controller below which groups can be made, and whether it is version 2's: in version 1
 /// the daemon's own, in version 2 the topmost one that is seen.
 pub fn cpu_group(root: &Path) -> Option<(PathBuf, bool)> {
-    let groups = read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    let mounts = read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+    let groups = read_text(root.join("proc/self/cgroup")).unwrap_or_default();
+    let mounts = read_text(root.join("proc/self/mountinfo")).unwrap_or_default();
     let v1 = hierarchy(&groups, &mounts, "cpu");
     if let Some(own) = v1.and_then(|v1| levels(root, &v1).into_iter().next()) {
         return Some((own, false));
     }
     let v2 = hierarchy(&groups, &mounts, "")?;
     let top = levels(root, &v2).pop()?;
-    let controllers = read_to_string(top.join("cgroup.controllers")).ok()?;
+    let controllers = read_text(top.join("cgroup.controllers")).ok()?;
     controllers.split_whitespace().any(|name| name == "cpu").then_some((top, true))
 }
 
 /// The group of a process in the hierarchy of a version-1 controller, or in version 2's where `controller` is
 /// empty.
 pub fn group_of(root: &Path, pid: u32, controller: &str) -> Option<PathBuf> {
-    let groups = read_to_string(root.join("proc").join(pid.to_string()).join("cgroup")).ok()?;
-    let mounts = read_to_string(root.join("proc/self/mountinfo")).ok()?;
+    let groups = read_text(root.join("proc").join(pid.to_string()).join("cgroup")).ok()?;
+    let mounts = read_text(root.join("proc/self/mountinfo")).ok()?;
     let hierarchy = hierarchy(&groups, &mounts, controller)?;
     let folder =
         root.join(hierarchy.mount.strip_prefix("/").unwrap_or(&hierarchy.mount)).join(&hierarchy.group);
@@ -118,8 +118,8 @@ pub fn group_of(root: &Path, pid: u32, controller: &str) -> Option<PathBuf> {
 
 /// Where a hierarchy is mounted; see [`group_of`].
 pub fn mount(root: &Path, controller: &str) -> Option<PathBuf> {
-    let groups = read_to_string(root.join("proc/self/cgroup")).ok()?;
-    let mounts = read_to_string(root.join("proc/self/mountinfo")).ok()?;
+    let groups = read_text(root.join("proc/self/cgroup")).ok()?;
+    let mounts = read_text(root.join("proc/self/mountinfo")).ok()?;
     let mount = hierarchy(&groups, &mounts, controller)?.mount;
     Some(root.join(mount.strip_prefix("/").unwrap_or(&mount)))
 }
@@ -137,7 +137,7 @@ impl Cgroup {
     }
 
     fn restrict(&mut self, file: &Path) {
-        let Some(set) = read_to_string(file).ok().and_then(|t| t.trim().parse::<PuSet>().ok()) else {
+        let Some(set) = read_text(file).ok().and_then(|t| t.trim().parse::<PuSet>().ok()) else {
             return;
         };
         // An empty list means "as the level above".

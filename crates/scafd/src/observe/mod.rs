@@ -5,6 +5,7 @@
 pub mod cgroup;
 pub mod clock;
 pub mod counters;
+pub mod files;
 pub mod job;
 pub mod load;
 pub mod name;
@@ -69,17 +70,17 @@ impl Observer {
     }
 
     /// What may be given away, given the daemon's own affinity.
-    pub fn limits(&self, affinity: &PuSet) -> Limits {
+    pub fn limits(&self, affinity: &PuSet, groups: &mut cgroup::Groups) -> Limits {
         let mut pus = affinity.clone();
         if let Ok(online) = self.set("sys/devices/system/cpu/online") {
             pus = pus.intersection(&online);
         }
-        let cgroup = self.groups().of("self");
+        let cgroup = groups.of("self");
         Limits { pus: cgroup.within(&pus), quota: cgroup.quota }
     }
 
     /// What processes' control groups allow now.
-    pub fn groups(&self) -> cgroup::Groups<'_> {
+    pub fn groups(&self) -> cgroup::Groups {
         cgroup::Groups::new(&self.root)
     }
 
@@ -87,7 +88,7 @@ impl Observer {
     /// # Errors
     /// `/proc/stat` cannot be read.
     pub fn busy_s(&self, pus: &PuSet) -> io::Result<f64> {
-        let text = std::fs::read_to_string(self.root.join("proc/stat"))?;
+        let text = files::read_text(self.root.join("proc/stat"))?;
         Ok(stat::busy_ticks(&text, pus) as f64 / rustix::param::clock_ticks_per_second() as f64)
     }
 
@@ -128,14 +129,14 @@ impl Observer {
     }
 
     fn set(&self, file: &str) -> io::Result<PuSet> {
-        let text = std::fs::read_to_string(self.root.join(file))?;
+        let text = files::read_text(self.root.join(file))?;
         text.trim().parse().map_err(|e| io::Error::new(io::ErrorKind::InvalidData, format!("{file}: {e}")))
     }
 }
 
 /// The processors' model, as `/proc/cpuinfo` below `root` calls it; empty if it doesn't.
 pub fn processor(root: &Path) -> String {
-    let text = std::fs::read_to_string(root.join("proc/cpuinfo")).unwrap_or_default();
+    let text = files::read_text(root.join("proc/cpuinfo")).unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     name.map_or_else(String::new, |(_, name)| name.trim().to_owned())
 }

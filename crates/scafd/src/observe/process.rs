@@ -2,11 +2,12 @@
 
 use crate::broker::Broker;
 use crate::broker::wire::Ask;
+use crate::observe::files::read_text;
 use crate::observe::job::Step;
 use crate::observe::name;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, StatxFlags, makedev, statx};
 use serde::{Deserialize, Serialize};
-use std::fs::{read_link, read_to_string};
+use std::fs::read_link;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
@@ -95,7 +96,7 @@ impl Process {
     /// # Errors
     /// There is no such process, or the file is not what it was when this was written.
     pub fn stat(&self) -> io::Result<Stat> {
-        let text = read_to_string(self.folder.join("stat"))?;
+        let text = read_text(self.folder.join("stat"))?;
         parse(&text).ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/stat: not understood", self.pid))
         })
@@ -115,7 +116,7 @@ impl Process {
     /// # Errors
     /// As for [`Process::stat`].
     pub fn memory(&self) -> io::Result<(u64, u64)> {
-        let text = read_to_string(self.folder.join("statm"))?;
+        let text = read_text(self.folder.join("statm"))?;
         memory(&text).ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/statm: not understood", self.pid))
         })
@@ -148,7 +149,7 @@ impl Process {
 
     /// The step of Slurm's that its control group names.
     pub fn slurm_step(&self) -> Option<Step> {
-        Step::of_cgroup(&read_to_string(self.folder.join("cgroup")).ok()?)
+        Step::of_cgroup(&read_text(self.folder.join("cgroup")).ok()?)
     }
 
     /// Its effective user.
@@ -162,7 +163,7 @@ impl Process {
     /// # Errors
     /// There is no such process, or the file is not what it was when this was written.
     pub fn started_by(&self) -> io::Result<StartedBy> {
-        let text = read_to_string(self.folder.join("status"))?;
+        let text = read_text(self.folder.join("status"))?;
         let first =
             |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next());
         let number = |key: &str| first(key)?.parse().ok();
@@ -198,7 +199,7 @@ impl Process {
         let mut children = Vec::new();
         for thread in self.each_thread().into_iter().flatten().take(most) {
             let file = self.folder.join("task").join(thread.to_string()).join("children");
-            let text = read_to_string(file).unwrap_or_default();
+            let text = read_text(file).unwrap_or_default();
             children.extend(text.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
         }
         children
@@ -227,7 +228,7 @@ impl Process {
                 let line = name::is_interpreter(&name).then(read);
                 line.and_then(|line| interpreted(&name, &line)).unwrap_or(name)
             })
-            .or_else(|| Some(read_to_string(self.folder.join("comm")).ok()?.trim().to_owned()))
+            .or_else(|| Some(read_text(self.folder.join("comm")).ok()?.trim().to_owned()))
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| format!("process {}", self.pid))
     }
@@ -266,7 +267,7 @@ fn parse(text: &str) -> Option<Stat> {
 /// The state of the process or thread of that folder in `/proc`: the first word behind its name, which is in
 /// brackets and may have brackets itself.
 fn state(folder: &Path) -> Option<char> {
-    let text = read_to_string(folder.join("stat")).ok()?;
+    let text = read_text(folder.join("stat")).ok()?;
     text.get(text.rfind(')')? + 1..)?.trim_start().chars().next()
 }
 
