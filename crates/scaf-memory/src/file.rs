@@ -1,4 +1,5 @@
 use crate::Error;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use rustix::fs::statfs;
 use std::fs::{DirBuilder, OpenOptions, TryLockError};
@@ -97,6 +98,8 @@ impl File {
 /// Makes the tables if there are none, and returns the file's version.
 fn prepare(connection: &Connection, path: &Path) -> rusqlite::Result<i64> {
     connection.busy_timeout(PATIENCE)?;
+    // Else statements are prepared anew whenever another value is bound to them.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     let remote = statfs(path).is_ok_and(|fs| REMOTE.contains(&fs.f_type));
     let journal = if remote { "TRUNCATE" } else { "WAL" };
     connection.pragma_update(None, "journal_mode", journal)?;

@@ -87,8 +87,17 @@ impl Registry {
 
     /// Own and set affinity of the nearest of `ancestors` whose affinity was narrowed to exactly `mask`: a
     /// child born with that mask has it from us.
-    pub fn inherited(&self, ancestors: &[u32], mask: &PuSet) -> Option<(PuSet, PuSet)> {
-        ancestors.iter().filter_map(|pid| self.by_pid(*pid)).find_map(|parent| {
+    pub fn inherited(
+        &self,
+        mut ancestors: impl Iterator<Item = u32>,
+        mask: &PuSet,
+    ) -> Option<(PuSet, PuSet)> {
+        // To look for ancestors takes longer than this.
+        if !self.iter().any(|program| program.grant.masks.contains(mask)) {
+            return None;
+        }
+        ancestors.find_map(|pid| {
+            let parent = self.by_pid(pid)?;
             let set = parent.grant.masks.iter().find(|set| *set == mask)?;
             Some((parent.reach.own.clone(), set.clone()))
         })

@@ -325,9 +325,9 @@ fn an_affinity_of_ours_is_recognised_in_children() {
     parent.grant.remember(&set("3"));
     registry.attach(parent);
     registry.attach(program(2));
-    assert_eq!(registry.inherited(&[7, 1001], &set("1")), Some((set("0-7"), set("1"))));
-    assert_eq!(registry.inherited(&[7, 1001], &set("2")), None);
-    assert_eq!(registry.inherited(&[1002], &set("1")), None);
+    assert_eq!(registry.inherited([7, 1001].into_iter(), &set("1")), Some((set("0-7"), set("1"))));
+    assert_eq!(registry.inherited([7, 1001].into_iter(), &set("2")), None);
+    assert_eq!(registry.inherited([1002].into_iter(), &set("1")), None);
     assert_eq!(registry.detach(ProgramId(1)).unwrap().identity.pid, 1001);
     assert!(
         registry.detach(ProgramId(1)).is_none() && registry.by_pid(1001).is_none() && !registry.is_empty()

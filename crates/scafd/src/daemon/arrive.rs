@@ -142,14 +142,9 @@ impl Daemon {
         {
             return Ok((formerly.clone(), Some(own)));
         }
-        let mut ancestors = vec![stat.parent];
-        while ancestors.len() < GENERATIONS
-            && let Some(&last) = ancestors.last()
-            && let Ok(stat) = self.observer.process(last).stat()
-        {
-            ancestors.push(stat.parent);
-        }
-        Ok(match self.registry.inherited(&ancestors, &own) {
+        let parent = |pid: &u32| Some(self.observer.process(*pid).stat().ok()?.parent);
+        let ancestors = std::iter::successors(Some(stat.parent), parent).take(GENERATIONS);
+        Ok(match self.registry.inherited(ancestors, &own) {
             Some((parents_own, set)) => (parents_own, Some(set)),
             None => (own, None),
         })

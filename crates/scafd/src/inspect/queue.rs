@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const QUIET: Duration = Duration::from_millis(100);
 /// How long a job waits for that at most.
 const LONGEST: Duration = Duration::from_millis(800);
-/// After which a program is worth the 2 ms that an inspection takes, if others of its executable were
+/// After which a program is worth the 3 ms that an inspection takes, if others of its executable were
 /// inspected, and nothing urgent was found.
 const LATER: Duration = Duration::from_millis(250);
 
