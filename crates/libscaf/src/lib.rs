@@ -41,7 +41,6 @@ static HOOKS: Hooks = Hooks {
         entry::gomp::at_load,
         entry::blas::at_load,
         link::state::at_load,
-        gather::at_load,
     ],
     look: &[program::masters::look],
     attached: &[program::rank::introduce, program::promise::report_again, program::masters::report_known],

@@ -8,7 +8,7 @@ pub(super) struct Executable {
     pub file: FileId,
     /// Its code's fingerprint.
     pub code: String,
-    /// Whether nothing was found that others of it had better be known for at once: teams that wait by
-    /// spinning. Those that may be resized are gathered meanwhile.
+    /// Whether nothing was found that others of it had better be known for at once: teams that may be
+    /// resized, or that wait by spinning.
     pub can_wait: bool,
 }

@@ -31,7 +31,7 @@ impl Daemon {
         }
         if let Ok(file) = self.observer.process(program.identity.pid).executable() {
             let code = &program.code;
-            let can_wait = code.spins.is_none() && !code.exact;
+            let can_wait = code.spins.is_none() && !code.exact && !program.resizes();
             self.executables.retain(program.identity.owner, |known| known.file != file);
             self.executables.add(program.identity.owner, Executable { file, code: executable, can_wait });
         }

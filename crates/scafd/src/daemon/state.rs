@@ -76,7 +76,7 @@ pub struct Daemon {
     pub(super) registry: Registry,
     pub(super) inspector: Inspector,
     pub(super) limits: Limits,
-    /// What control groups allowed when the limits were read.
+    /// What control groups have allowed since the limits were read.
     pub(super) groups: Groups,
     pub(super) ground: Ground,
     /// PUs that the topology doesn't know although they are there.

@@ -23,7 +23,8 @@ struct Hierarchy {
     outside: bool,
 }
 
-/// What processes' groups allow at one moment. Processes of one group cost one look at it.
+/// What processes' groups allow, each as of the moment at which one of its processes was first asked about:
+/// processes of one group cost one look at it.
 pub struct Groups {
     root: PathBuf,
     mounts: String,
@@ -42,11 +43,12 @@ impl Groups {
     /// A process's; `self` for ours.
     pub fn of(&mut self, process: &str) -> Cgroup {
         let file = self.root.join("proc").join(process).join("cgroup");
-        let groups = read_text(file).unwrap_or_default();
+        let mut groups = read_text(file).unwrap_or_default();
         if let Some(known) = self.known.get(&groups) {
             return known.clone();
         }
         let found = read(&self.root, &groups, &self.mounts, &mut self.unusual);
+        groups.shrink_to_fit();
         self.known.insert(groups, found.clone());
         found
     }

@@ -54,7 +54,6 @@ pub mod yields;
 
 pub use begin::inner;
 pub use team::{Member, around};
-pub use watch::at_load;
 
 use crate::link::pages;
 use crate::program::sampling::Note;

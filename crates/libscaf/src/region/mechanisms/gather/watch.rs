@@ -9,7 +9,7 @@
 use super::team::{CARRIERS, CREW, Carrier, MOST};
 use super::{carriers, look, storage, stuck};
 use crate::link::{grant, pages, silence};
-use crate::runtimes::lookup::{self, Code};
+use crate::runtimes::lookup::Code;
 use crate::sys::clock::{now_ms, ran_for};
 use crate::sys::futex::Futex;
 use crate::sys::order::{can_order, order};
@@ -46,14 +46,6 @@ const AWAKE: u32 = 1;
 const ASLEEP: u32 = 2;
 /// Regions gathered so far.
 static REGIONS: AtomicU32 = AtomicU32::new(0);
-
-/// The library was loaded: the kernel is asked now, while there is one thread. Where there are others it lets
-/// whoever asks wait for 20 ms.
-pub fn at_load() {
-    if lookup::is_any_loaded() && !silence::is_kept() {
-        can_order();
-    }
-}
 
 /// The region of this code is gathered next.
 pub fn of(code: Code) {
