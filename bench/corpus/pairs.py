@@ -13,7 +13,6 @@ A program is run again and again for about two seconds, for most are short: so s
 import argparse
 import json
 import math
-import os
 import pathlib
 import random
 import statistics
@@ -73,7 +72,7 @@ def drawn(names, seed):
 
 
 def loop(name, recipe, kind):
-    """A script that runs one program for about SECONDS, by one thread, and fails if one run does."""
+    """The words of a script that runs one program for about SECONDS, by one thread, and fails if one run does."""
     subject = judge.Subject(recipe, fetch.build(name, recipe, kind), fetch.given(name, recipe, kind))
     try:
         text, _, cpu = min((subject.run(1) for _ in range(3)), key=lambda run: run[2])
@@ -90,7 +89,7 @@ def loop(name, recipe, kind):
         "echo ended\n"
     )
     libraries = fetch.surroundings(kind, subject.program)["LD_LIBRARY_PATH"]
-    return {"name": name, "command": ["env", f"LD_LIBRARY_PATH={libraries}", "sh", str(script)]}
+    return ["env", f"LD_LIBRARY_PATH={libraries}", "sh", str(script)]
 
 
 def corun(pair, loops, args, into):
@@ -98,7 +97,7 @@ def corun(pair, loops, args, into):
     mix = into / f"{'+'.join(pair)}.toml"
     text = f"name = {json.dumps('+'.join(pair))}\n"
     for name in pair:
-        text += f"\n[[program]]\nname = {json.dumps(name)}\ncommand = {json.dumps(loops[name]['command'])}\n"
+        text += f"\n[[program]]\nname = {json.dumps(name)}\ncommand = {json.dumps(loops[name])}\n"
         text += 'result = "stdout-hash"\n'
     mix.write_text(text)
     words = [f"{args.scaf}/scaf", "bench", "mix", str(mix), "--json", "--configs", args.configs]
