@@ -72,7 +72,7 @@ def drawn(names, seed):
 
 
 def loop(name, recipe, kind):
-    """The words of a script that runs one program for about SECONDS, by one thread, and fails if one run does."""
+    """How to run one program for about SECONDS, by one thread; that fails if one run does."""
     subject = judge.Subject(recipe, fetch.build(name, recipe, kind), fetch.given(name, recipe, kind))
     try:
         text, _, cpu = min((subject.run(1) for _ in range(3)), key=lambda run: run[2])
