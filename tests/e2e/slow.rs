@@ -1,6 +1,8 @@
 //! Slow motion: contexts that are control groups.
 
 use crate::support::{House, kernel, root_user, wait_for};
+use scafd::apply::slow::Contexts;
+use scafd::observe::cgroup::cpu_group;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -12,7 +14,7 @@ const TINY: &str = "name = 'tiny'\n\
 /// `scaf bench mix` of tiny programs with four contexts; `None`, with a note, where groups have no quotas.
 fn bench(house: &House) -> Option<Command> {
     let root = Path::new("/");
-    let group = scafd::observe::cgroup::cpu_group(root);
+    let group = cpu_group(root);
     if group.is_none() || !root_user() {
         eprintln!("skipped: no cpu controller of control groups here, or not root");
         return None;
@@ -29,7 +31,7 @@ fn bench(house: &House) -> Option<Command> {
 }
 
 fn groups(maker: u32) -> Vec<PathBuf> {
-    let Some((parent, _)) = scafd::observe::cgroup::cpu_group(Path::new("/")) else { return Vec::new() };
+    let Some((parent, _)) = cpu_group(Path::new("/")) else { return Vec::new() };
     let ours = format!("scaf-slow-{maker}-");
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.filter(|path| path.to_string_lossy().contains(&ours)).collect()
@@ -67,6 +69,35 @@ fn a_mix_in_slow_motion_verifies_and_leaves_no_group_behind() {
         }
     }
     assert_eq!(groups(maker), Vec::<PathBuf>::new());
+}
+
+/// Groups of contexts, taken away at the end.
+struct Groups(PathBuf);
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        Contexts::remove(&self.0).expect("no thread in them");
+    }
+}
+
+/// The quota of a context is no limit of the program that is on it.
+#[test]
+fn a_program_alone_has_all_contexts_of_slow_motion() {
+    let Some((parent, version_2)) = cpu_group(Path::new("/")).filter(|_| root_user()) else {
+        eprintln!("skipped: no cpu controller of control groups here, or not root");
+        return;
+    };
+    let groups = Groups(parent.join(format!("scaf-slow-test-{}", std::process::id())));
+    Contexts::make(&groups.0, version_2, 4, 1.0).expect("groups");
+    let house = House::in_slow_motion(&groups.0, 4, "equi");
+    let program = house.program("loops").threads(4).start();
+    let used = || (0..4).filter(|context| threads(&groups.0.join(context.to_string())) > 0).count();
+    wait_for("a thread on each context", || (used() == 4).then_some(()));
+    // Limits are read again once a second.
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    let seen = program.seen().expect("the program");
+    assert_eq!((seen.dop, seen.quota), (Some(4), None));
+    assert_eq!(program.finish().well().number("wrong"), 0);
 }
 
 #[test]

@@ -54,6 +54,16 @@ impl House {
         house
     }
 
+    /// A house whose daemon has as many contexts as there are groups in this folder, for slow motion.
+    pub fn in_slow_motion(groups: &Path, contexts: u32, policy: &str) -> House {
+        let topology = format!("core:{contexts} pu:1");
+        let words = [policy, "--verbose", "--topology", &topology, "--slow-motion"];
+        let folder = groups.to_str().expect("a plain path").to_owned();
+        let house = House::empty(words.into_iter().map(String::from).chain([folder]).collect());
+        house.start_daemon();
+        house
+    }
+
     /// A house whose daemon explores, and counts the kernel's own events in place of the processor's.
     pub fn counting(policy: &str) -> House {
         let events = "events = { instructions = 'task-clock', cycles = 'cpu-clock' }\n";

@@ -14,10 +14,12 @@ use std::time::Instant;
 
 impl Daemon {
     pub(super) fn refresh_limits(&mut self) {
-        self.groups = self.observer.groups();
         self.limits = if self.parts.pretended {
+            // Another machine's contexts may be groups with quotas here (slow motion).
+            self.groups = self.observer.no_groups();
             Limits { pus: self.parts.topology.all(), quota: None }
         } else {
+            self.groups = self.observer.groups();
             let own = crate::observe::affinity(0).unwrap_or_else(|_| self.parts.topology.all());
             let mut limits = self.observer.limits(&own, &mut self.groups);
             self.follow_machine(&limits.pus);

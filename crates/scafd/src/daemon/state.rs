@@ -123,7 +123,7 @@ impl Daemon {
         let chosen = parts.config.counters.then(|| parts.config.events.clone());
         let mut daemon = Daemon {
             counting: observer.counting(chosen),
-            groups: observer.groups(),
+            groups: observer.no_groups(),
             observer,
             registry: Registry::default(),
             inspector: Inspector::new(FIRST_HELPER, parts.kept.take(), broker),

@@ -84,6 +84,11 @@ impl Observer {
         cgroup::Groups::new(&self.root)
     }
 
+    /// As if there were no control groups.
+    pub fn no_groups(&self) -> cgroup::Groups {
+        cgroup::Groups::unseen(&self.root)
+    }
+
     /// Time that `pus` were busy since the machine started, in seconds.
     /// # Errors
     /// `/proc/stat` cannot be read.
