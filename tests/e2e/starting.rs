@@ -1,8 +1,7 @@
 //! A program whose runtime is loaded with it counts as one context until its first region.
 
-use crate::support::{House, Running, cpus_of, kernel, wait_for};
+use crate::support::{House, Running, cpus_of, wait_for};
 use libc::SIGUSR1;
-use std::time::{Duration, Instant};
 
 fn next_stage(program: &Running) {
     program.signal(SIGUSR1);
@@ -62,22 +61,6 @@ fn whoever_starts_threads_of_its_own_instead_is_left_alone() {
 #[test]
 fn whoever_sleeps_instead_is_left_alone() {
     is_let_go_who("sleeps");
-}
-
-#[test]
-fn short_programs_of_one_executable_are_read_once() {
-    let house = House::open("equi");
-    let run = |rounds: &str| {
-        let since = Instant::now();
-        let start = house.at(&kernel("phases")).args(["--serial-us=1000", "--parallel-us=1000"]);
-        start.args([rounds]).threads(2).option("--max", 1).run().well();
-        since.elapsed()
-    };
-    let read = || house.log().matches(": Resizable").count();
-    run("--iterations=300");
-    assert_eq!(read(), 1);
-    let long = (0..10).map(|_| run("--iterations=10")).filter(|took| *took >= Duration::from_millis(250));
-    assert!(long.count() + 1 >= read(), "{}", house.log());
 }
 
 #[test]

@@ -209,8 +209,6 @@ fn whoever_spins_in_loops_that_do_not_yield_shares_with_a_context_for_each_threa
     };
     let mut p = program(1);
     assert!(!p.shares(2), "nothing is known of it");
-    p.code.can_wait = true;
-    assert!(p.shares(2), "an earlier one of its executable didn't spin");
     for (spins, marked, shares) in [(false, true, true), (true, true, true), (true, false, false)] {
         p.code.inspected(&verdict(spins, marked), 1);
         assert_eq!((p.shares(2), p.code.spins_itself()), (shares, spins));

@@ -112,10 +112,8 @@ impl Daemon {
         self.registry.attach(program);
         self.newcomers.push(id);
         self.recall_at_once(id);
-        // Chaos is there to try everything out, with short programs as well.
-        let waits = self.parts.policy.name() != "chaos";
         let when = match self.registry.get(id).is_some_and(|program| program.code.can_wait) {
-            true if starting && waits => When::Later,
+            true if starting => When::Later,
             // Who has met no region attached while it loads its libraries, or may end before its first.
             _ if starting || hello.modules == 0 => When::Quiet,
             _ => When::Now,

@@ -19,10 +19,6 @@ impl<T: PartialEq> PerUser<T> {
         self.0.iter().filter(move |known| known.0 == uid).map(|known| &known.1)
     }
 
-    pub fn of_mut(&mut self, uid: u32) -> impl Iterator<Item = &mut T> {
-        self.0.iter_mut().filter(move |known| known.0 == uid).map(|known| &mut known.1)
-    }
-
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.0.iter().map(|known| &known.1)
     }

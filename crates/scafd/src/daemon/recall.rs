@@ -30,11 +30,10 @@ impl Daemon {
             program.forget_past();
         }
         if let Ok(file) = self.observer.process(program.identity.pid).executable() {
-            let (owner, code) = (program.identity.owner, &program.code);
-            let (urgent, resizes) = (code.spins.is_some() || code.exact, program.resizes());
-            let ungathered = self.executables.of(owner).any(|known| known.file == file && known.ungathered);
-            self.executables.retain(owner, |known| known.file != file);
-            self.executables.add(owner, Executable { file, code: executable, urgent, resizes, ungathered });
+            let code = &program.code;
+            let can_wait = code.spins.is_none() && !code.exact && !program.resizes();
+            self.executables.retain(program.identity.owner, |known| known.file != file);
+            self.executables.add(program.identity.owner, Executable { file, code: executable, can_wait });
         }
         ask(remember, program);
         if let Some(past) = program.evidence.tie.past() {
@@ -51,7 +50,7 @@ impl Daemon {
         let (process, owner) = (self.observer.process(program.identity.pid), program.identity.owner);
         let same = |file| self.executables.of(owner).find(|known| known.file == file);
         let known = process.executable().ok().and_then(same);
-        program.code.can_wait = known.is_some_and(Executable::can_wait);
+        program.code.can_wait = known.is_some_and(|known| known.can_wait);
         if let Some(Executable { code: executable, .. }) = known
             && let Ok(line) = self.parts.words.of(process.folder(), program.identity.owner)
         {
@@ -113,16 +112,7 @@ impl Daemon {
         }
     }
 
-    /// Keeps what a program taught that ends.
     pub(super) fn keep(&mut self, program: &mut Program) {
-        let ungathered = program.evidence.seen.is_some_and(|seen| seen.ungathered.is_some());
-        if let Some(executable) = program.evidence.tie.executable().filter(|_| ungathered)
-            && program.code.can_wait
-        {
-            let owner = program.identity.owner;
-            let same = self.executables.of_mut(owner).filter(|known| known.code == executable);
-            same.for_each(|known| known.ungathered = true);
-        }
         keep(self.parts.remember.as_mut(), program);
     }
 

@@ -218,8 +218,7 @@ impl Program {
     /// Whether it is known to get on with `part` contexts, without turns.
     pub fn shares(&self, part: u32) -> bool {
         let spins_alone = || self.code.only_spins() && self.natural() > part;
-        let known = self.code.teams != Teams::Pending || self.code.can_wait;
-        known && self.code.rigid().is_none() && !spins_alone()
+        self.code.teams != Teams::Pending && self.code.rigid().is_none() && !spins_alone()
     }
 
     /// Lets it share contexts again if its loops yield now, as they didn't before. True if that is new.

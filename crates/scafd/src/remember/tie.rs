@@ -61,11 +61,6 @@ impl Tie {
         self.key.as_ref().filter(|_| !self.asked)
     }
 
-    /// Its executable's fingerprint, as far as is known.
-    pub fn executable(&self) -> Option<&str> {
-        self.key.as_ref().map(|key| key.executable.as_str())
-    }
-
     /// The memory was asked.
     pub fn asked(&mut self) {
         self.asked = true;
