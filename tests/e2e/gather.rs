@@ -477,8 +477,8 @@ fn a_team_that_was_there_before_the_daemon_is_gathered() {
     for by in [By::GccForLlvms, By::Clang] {
         let house = House::without_daemon("equi");
         let program = house.at(&compiled_by(by, "gathered_bound"));
-        // `scaf run` would start a daemon; of what it says, this is that waits are ours.
-        let program = program.preloaded().env("SCAF_SPIN", "300000").start();
+        // `scaf run` would start a daemon.
+        let program = program.preloaded().start();
         std::thread::sleep(std::time::Duration::from_millis(300));
         house.start_daemon();
         gathers_and_goes_on(program, &format!("before the daemon by {by:?}"), 2, 2_000);

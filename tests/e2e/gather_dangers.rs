@@ -113,6 +113,7 @@ fn people_are_told_why_teams_are_not_gathered() {
         ),
         (house.at(&gathered).args(["meeting"]).env("OMP_STACKSIZE", "2M"), "OMP_STACKSIZE"),
         (house.at(&gathered).args(["meeting"]).env("OMP_WAIT_POLICY", "passive"), "OMP_WAIT_POLICY"),
+        (house.at(&gathered).args(["meeting"]).env("GOMP_SPINCOUNT", "9"), "GOMP_SPINCOUNT"),
         (house.program("handles"), "it calls pthread_"),
     ];
     for (start, why) in cases {

@@ -14,7 +14,7 @@ struct Three<'h>([Running<'h>; 3]);
 /// Started as `set` says.
 fn three<'h>(house: &'h House, program: &Path, set: impl Fn(Start<'h>) -> Start<'h>) -> Three<'h> {
     let start = || set(house.at(program));
-    let alone = start().preloaded().env("SCAF_SOCKET", "/nowhere").env("SCAF_SPIN", "300000");
+    let alone = start().preloaded().env("SCAF_SOCKET", "/nowhere");
     Three([start().unmanaged(), start(), alone].map(Start::start))
 }
 

@@ -4,7 +4,7 @@
 //! Ours has no device node: two mounts, and the variables that `scaf run` would set. The folder of the socket
 //! is mounted, not the socket: a daemon that is started again makes a new one in it.
 
-use crate::{cli, environment, launch, whole_file};
+use crate::{cli, launch, whole_file};
 use anyhow::{Context, Result, anyhow, bail};
 use scafd::paths::{self, Scope};
 use serde::Serialize;
@@ -86,7 +86,6 @@ fn spec(library: &Path, socket: &Path) -> Result<Spec> {
         env: [
             ("LD_PRELOAD", format!("{LIBRARY}:{OLD_GLIBC}")),
             (crate::daemon::SOCKET_VARIABLE, place.display().to_string()),
-            ("SCAF_SPIN", environment::SPIN.to_owned()),
             ("SCAF_FILTERS", FILTERS.to_owned()),
         ]
         .map(|(name, value)| format!("{name}={value}"))

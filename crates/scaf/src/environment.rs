@@ -8,10 +8,6 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::process::Command;
 
-/// Spins in the waits that the library takes over, in loop rounds of 15 ns: libgomp's default. Threads of a
-/// folded program sleep at once.
-pub const SPIN: &str = "300000";
-
 /// How long a thread of an OpenBLAS spins where it has nothing to do, before it sleeps: this power of two in
 /// ticks of the processor's clock, so 1 to 2 ms. The library's own 28 is 0.1 s for each of its threads at
 /// each start of a Python program, beside whoever else computes (`docs/decisions/waits.md`). It is read once,
@@ -22,7 +18,7 @@ pub const BLAS_SPIN: [&str; 2] = ["OPENBLAS_THREAD_TIMEOUT", "22"];
 pub type Change = (&'static str, Option<OsString>);
 
 /// Variables that nobody else has: with `LD_PRELOAD` and OpenBLAS's all that [`managed`] changes.
-pub const OURS: [&str; 10] = [
+pub const OURS: [&str; 9] = [
     daemon::SOCKET_VARIABLE,
     "SCAF_NAME",
     "SCAF_MIN",
@@ -32,7 +28,6 @@ pub const OURS: [&str; 10] = [
     "SCAF_EXACT",
     "SCAF_MALLEABLE",
     "SCAF_FILTERS",
-    "SCAF_SPIN",
 ];
 
 /// The changes for a managed program to the environment that `before` looks up.
@@ -55,9 +50,6 @@ pub fn managed(
         ("SCAF_MALLEABLE", wish.malleable.word().map(OsString::from)),
         ("SCAF_FILTERS", filters::survived().map(|filters| filters.to_string().into())),
     ];
-    // If the user chose how to wait, the runtime keeps all waits.
-    let chosen = before("OMP_WAIT_POLICY").is_some() || before("GOMP_SPINCOUNT").is_some();
-    changes.push(("SCAF_SPIN", (!chosen).then(|| SPIN.into())));
     let [name, ours] = BLAS_SPIN;
     if before(name).is_none() {
         changes.push((name, Some(ours.into())));
@@ -130,24 +122,6 @@ mod tests {
             assert!(changes.contains(&(name, None)), "{name}");
         }
         assert!(changes.contains(&("SCAF_SOCKET", Some("/s".into()))));
-    }
-
-    #[test]
-    fn a_user_who_chose_how_to_wait_is_not_overruled() {
-        let wish = Wish::none();
-        let among = |set: &'static [(&'static str, &'static str)]| {
-            let before = move |name: &str| {
-                set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
-            };
-            let changes = managed(&wish, Path::new("/s"), Path::new("/l"), &before);
-            assert!(!changes.iter().any(|(name, _)| ["GOMP_SPINCOUNT", "OMP_WAIT_POLICY"].contains(name)));
-            changes.into_iter().find(|(name, _)| *name == "SCAF_SPIN").and_then(|(_, value)| value)
-        };
-        assert_eq!(among(&[]), Some(SPIN.into()));
-        assert_eq!(among(&[("OMP_PROC_BIND", "true"), ("PMIX_RANK", "1")]), Some(SPIN.into()));
-        assert_eq!(among(&[("OMP_WAIT_POLICY", "active")]), None);
-        assert_eq!(among(&[("GOMP_SPINCOUNT", "5")]), None);
-        assert_eq!(among(&[("SCAF_SPIN", SPIN), ("GOMP_SPINCOUNT", "5")]), None);
     }
 
     #[test]

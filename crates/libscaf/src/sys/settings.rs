@@ -11,6 +11,10 @@ use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::hello::NAME_BYTES;
 
+/// How long barriers spin if nobody says anything, in rounds of 15 ns: libgomp's default. Threads of a folded
+/// program sleep at once.
+const SPIN: u32 = 300_000;
+
 /// Longest path of a UNIX socket, its final zero included.
 pub const PATH_BYTES: usize = 108;
 
@@ -64,7 +68,8 @@ pub struct Settings {
     pub dynamic: bool,
     /// The user binds threads by hand (`OMP_PROC_BIND` or the like).
     pub bound: bool,
-    /// Rounds spun at a barrier while the whole team has contexts; `None` leaves all waits to the runtime.
+    /// Rounds spun at a barrier while the whole team has contexts; `None` leaves all waits to the runtime,
+    /// since the user says how threads wait.
     pub spin: Option<u32>,
     /// The user says how long libgomp spins in its own waits (`GOMP_SPINCOUNT`).
     pub fixed_spin: bool,
@@ -153,18 +158,19 @@ pub unsafe fn read(environment: *const *const c_char) {
     // SAFETY: the caller's word.
     unsafe {
         let settings = &mut *SETTINGS.0.get();
-        let mut chosen = false;
+        let mut policy = false;
         let mut at = environment;
         while !at.is_null() && !(*at).is_null() {
             let entry = CStr::from_ptr(*at).to_bytes();
             take(settings, entry);
-            chosen |= entry.starts_with(b"OMP_WAIT_POLICY=");
+            policy |= entry.starts_with(b"OMP_WAIT_POLICY=");
             at = at.add(1);
         }
-        if chosen {
-            // Set by a script within `scaf run`, which is respected.
-            settings.spin = None;
-        }
+        settings.spin = match settings.spin {
+            _ if policy => None,
+            None if !settings.fixed_spin => Some(SPIN),
+            said => said,
+        };
         if settings.max != 0 && settings.max < settings.min {
             settings.max = settings.min;
         }
