@@ -11,14 +11,19 @@ const TINY: &str = "name = 'tiny'\n\
     [[program]]\nname = 'phases'\n\
     command = ['{kernels}/phases', '--serial-us=1000', '--parallel-us=9000', '--iterations=20']\n";
 
-/// `scaf bench mix` of tiny programs with four contexts; `None`, with a note, where groups have no quotas.
-fn bench(house: &House) -> Option<Command> {
-    let root = Path::new("/");
-    let group = cpu_group(root);
-    if group.is_none() || !root_user() {
+/// A group that contexts can be made in, and whether it is version 2's; `None`, with a note, where groups
+/// have no quotas.
+fn parent_of_contexts() -> Option<(PathBuf, bool)> {
+    let group = cpu_group(Path::new("/")).filter(|_| root_user());
+    if group.is_none() {
         eprintln!("skipped: no cpu controller of control groups here, or not root");
-        return None;
     }
+    group
+}
+
+/// `scaf bench mix` of tiny programs with four contexts; `None` where there can be none.
+fn bench(house: &House) -> Option<Command> {
+    parent_of_contexts()?;
     let mix = house.folder().join("tiny.toml");
     std::fs::write(&mix, TINY).expect("a mix");
     let kernels = kernel("ep").parent().map(Path::to_owned).unwrap_or_default();
@@ -83,10 +88,7 @@ impl Drop for Groups {
 /// The quota of a context is no limit of the program that is on it.
 #[test]
 fn a_program_alone_has_all_contexts_of_slow_motion() {
-    let Some((parent, version_2)) = cpu_group(Path::new("/")).filter(|_| root_user()) else {
-        eprintln!("skipped: no cpu controller of control groups here, or not root");
-        return;
-    };
+    let Some((parent, version_2)) = parent_of_contexts() else { return };
     let groups = Groups(parent.join(format!("scaf-slow-test-{}", std::process::id())));
     Contexts::make(&groups.0, version_2, 4, 1.0).expect("groups");
     let house = House::in_slow_motion(&groups.0, 4, "equi");

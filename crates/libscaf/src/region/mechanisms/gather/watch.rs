@@ -27,8 +27,8 @@ struct Running(Cell<Option<Code>>);
 unsafe impl Sync for Running {}
 static RUNNING: Running = Running(Cell::new(None));
 
-/// Time with regions after which the kernel is asked for order. The first time, it lets whoever asks wait for
-/// 25 ms, and a process doesn't end before that: many programs end sooner.
+/// Time awake after which the kernel is asked for order. The first time, it lets whoever asks wait for 25 ms,
+/// and a process doesn't end before that: many programs end sooner.
 const BEFORE_ORDER_MS: u32 = 200;
 /// Time without a region after which the watch sleeps.
 const IDLE_MS: u32 = 100;
