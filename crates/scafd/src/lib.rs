@@ -7,6 +7,7 @@
 //! [`paths`] are shared with the command line.
 
 pub mod apply;
+mod arch;
 pub mod broker;
 pub mod cli;
 pub mod config;

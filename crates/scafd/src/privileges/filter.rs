@@ -1,6 +1,7 @@
 //! The system calls that the daemon makes once it has begun. Others fail: it can't start processes, open
 //! connections, send signals but to itself, or change anything about other processes.
 
+use crate::arch::LEGACY_CALLS;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
@@ -88,24 +89,6 @@ pub const PERMITTED: &[libc::c_long] = &[
     libc::SYS_unlinkat,
 ];
 
-/// Older forms of some of them, which libc may use where they are.
-#[cfg(target_arch = "x86_64")]
-const OLDER: &[libc::c_long] = &[
-    libc::SYS_access,
-    libc::SYS_epoll_wait,
-    libc::SYS_lstat,
-    libc::SYS_mkdir,
-    libc::SYS_open,
-    libc::SYS_poll,
-    libc::SYS_readlink,
-    libc::SYS_rename,
-    libc::SYS_stat,
-    libc::SYS_time,
-    libc::SYS_unlink,
-];
-#[cfg(not(target_arch = "x86_64"))]
-const OLDER: &[libc::c_long] = &[];
-
 /// The filter that permits the daemon's calls, for this process.
 /// # Errors
 /// There is none for this machine.
@@ -114,7 +97,7 @@ pub fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
     let is_us =
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, u64::from(std::process::id()))?;
     let to_us = (libc::SYS_tgkill, vec![SeccompRule::new(vec![is_us])?]);
-    compile(free(PERMITTED.iter().chain(OLDER).copied()).chain([to_us]))
+    compile(free(PERMITTED.iter().chain(LEGACY_CALLS).copied()).chain([to_us]))
 }
 
 /// A filter that permits these calls, and has others fail.
@@ -186,7 +169,7 @@ mod tests {
             libc::SYS_setresuid,
             libc::SYS_perf_event_open,
         ] {
-            assert!(!PERMITTED.contains(&call) && !OLDER.contains(&call), "{call}");
+            assert!(!PERMITTED.contains(&call) && !LEGACY_CALLS.contains(&call), "{call}");
         }
     }
 }
