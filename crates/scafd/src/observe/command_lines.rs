@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const PENANCE: Duration = Duration::from_secs(60);
 
 /// Whoever reads.
-pub struct Words {
+pub struct CommandLines {
     readers: Vec<Reader>,
     patience: Duration,
     late: BTreeMap<u32, Instant>,
@@ -32,11 +32,11 @@ struct Reader {
     late_for: Option<u32>,
 }
 
-impl Words {
+impl CommandLines {
     /// Starts the threads, as many as can be had.
-    pub fn start() -> Words {
+    pub fn start() -> CommandLines {
         let readers = (0..READERS).filter_map(|_| Reader::start().ok()).collect();
-        Words { readers, patience: PATIENCE, late: BTreeMap::new() }
+        CommandLines { readers, patience: PATIENCE, late: BTreeMap::new() }
     }
 
     /// The command line of the process with this folder in `/proc`, of the user `uid`: up to
@@ -118,7 +118,7 @@ mod tests {
         std::fs::write(folder.path().join("cmdline"), b"a").unwrap();
         let dead = || Reader { ask: sync_channel(1).0, told: sync_channel(1).1, late_for: Some(7) };
         let readers = (0..READERS).map(|_| dead()).collect();
-        let mut words = Words { readers, patience: Duration::from_secs(60), late: BTreeMap::new() };
+        let mut words = CommandLines { readers, patience: Duration::from_secs(60), late: BTreeMap::new() };
         for uid in [7, 8] {
             assert_eq!(words.of(folder.path(), uid).unwrap(), b"a");
         }
@@ -142,8 +142,8 @@ mod tests {
         .unwrap();
         std::fs::write(of("2").join("cmdline"), b"a\0b\0").unwrap();
         // Also on a busy machine the others are read in that time.
-        let mut words = Words { patience: Duration::from_secs(1), ..Words::start() };
-        let kind = |words: &mut Words, pid: &str, uid| words.of(&of(pid), uid).unwrap_err().kind();
+        let mut words = CommandLines { patience: Duration::from_secs(1), ..CommandLines::start() };
+        let kind = |words: &mut CommandLines, pid: &str, uid| words.of(&of(pid), uid).unwrap_err().kind();
         for uid in 0..READERS as u32 {
             assert_eq!(words.of(&of("2"), uid).unwrap(), b"a\0b\0");
             assert_eq!(kind(&mut words, "1", uid), io::ErrorKind::TimedOut);

@@ -24,12 +24,12 @@ struct Contents<C> {
 
 /// Where it is kept.
 #[derive(Debug, Clone)]
-pub struct Kept(PathBuf);
+pub struct CacheFile(PathBuf);
 
-impl Kept {
+impl CacheFile {
     /// At this path, which needs not be there.
-    pub fn at(path: PathBuf) -> Kept {
-        Kept(path)
+    pub fn at(path: PathBuf) -> CacheFile {
+        CacheFile(path)
     }
 
     /// What is there; nothing if that isn't to be read or of another version.
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_and_only_the_owner_can() {
         let folder = tempfile::tempdir().expect("a folder");
-        let kept = Kept::at(folder.path().join("a/b/files.json"));
+        let kept = CacheFile::at(folder.path().join("a/b/files.json"));
         assert!(kept.read().is_empty());
         for _ in 0..2 {
             kept.write(&known()).expect("written");
@@ -103,7 +103,7 @@ mod tests {
     fn what_is_damaged_of_another_version_or_no_file_is_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("files.json");
-        let kept = Kept::at(path.clone());
+        let kept = CacheFile::at(path.clone());
         kept.write(&known()).expect("written");
         let text = std::fs::read_to_string(&path).expect("text");
         std::fs::write(&path, text.replace(&executable(), "another")).expect("written");
@@ -113,6 +113,6 @@ mod tests {
         std::fs::remove_file(&path).expect("removed");
         std::os::unix::fs::symlink("/dev/zero", &path).expect("a link");
         assert!(kept.read().is_empty());
-        assert!(Kept::at("/proc/no/folder".into()).write(&known()).is_err());
+        assert!(CacheFile::at("/proc/no/folder".into()).write(&known()).is_err());
     }
 }

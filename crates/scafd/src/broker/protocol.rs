@@ -5,7 +5,7 @@ use scaf_proto::MASK_WORDS;
 use std::io;
 
 /// Most users that are kept out at a time.
-pub const MOST_OUT: usize = 32;
+pub const MOST_BANNED: usize = 32;
 /// Most affinities of ours that are told of a program.
 pub const MOST_MASKS: usize = 8;
 const WORDS: usize = 8 + MASK_WORDS * (MOST_MASKS + 2);
@@ -95,8 +95,8 @@ pub enum Ask {
     Wake,
     /// The socket is to be removed, and its lock.
     Unlink,
-    /// These users, at most [`MOST_OUT`], and no others, are to be kept from connecting.
-    KeepOut(Vec<u32>),
+    /// These users, at most [`MOST_BANNED`], and no others, are to be kept from connecting.
+    SetBans(Vec<u32>),
 }
 
 /// What the broker says.
@@ -224,8 +224,8 @@ impl Ask {
             Ask::Unstopped => Packet::new(14),
             Ask::Wake => Packet::new(15),
             Ask::Unlink => Packet::new(16),
-            Ask::KeepOut(users) => {
-                let users = &users[..users.len().min(MOST_OUT)];
+            Ask::SetBans(users) => {
+                let users = &users[..users.len().min(MOST_BANNED)];
                 users.iter().fold(Packet::new(17).put(users.len() as u64), |packet, user| packet.put(*user))
             }
         };
@@ -266,8 +266,8 @@ impl Ask {
             15 => Ask::Wake,
             16 => Ask::Unlink,
             17 => {
-                let count = packet.take().filter(|count| *count <= MOST_OUT as u64)?;
-                Ask::KeepOut((0..count).map(|_| packet.take_small()).collect::<Option<_>>()?)
+                let count = packet.take().filter(|count| *count <= MOST_BANNED as u64)?;
+                Ask::SetBans((0..count).map(|_| packet.take_small()).collect::<Option<_>>()?)
             }
             _ => return None,
         })
@@ -367,7 +367,7 @@ mod tests {
             Just(Ask::Unstopped),
             Just(Ask::Wake),
             Just(Ask::Unlink),
-            proptest::collection::vec(any::<u32>(), 0..=MOST_OUT).prop_map(Ask::KeepOut),
+            proptest::collection::vec(any::<u32>(), 0..=MOST_BANNED).prop_map(Ask::SetBans),
         ]
     }
 

@@ -1,7 +1,7 @@
 //! Whom the broker may touch: processes that attached, as the kernel says.
 
 use crate::apply::MOST_PROGRAMS;
-use crate::broker::wire::Who;
+use crate::broker::protocol::Who;
 use crate::observe::Observer;
 use crate::talk::Peer;
 use rustix::net::{SocketAddrUnix, getsockname};

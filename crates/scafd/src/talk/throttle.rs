@@ -7,12 +7,12 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Those that aren't heard now.
 #[derive(Default)]
-pub(super) struct Muted {
+pub(super) struct Throttled {
     programs: Vec<u64>,
     until: Option<Instant>,
 }
 
-impl Muted {
+impl Throttled {
     /// One more isn't heard until the pause ends.
     pub fn add(&mut self, id: u64) {
         self.programs.push(id);

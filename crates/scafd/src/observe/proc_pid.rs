@@ -1,10 +1,10 @@
 //! What `/proc/PID` says about a process.
 
 use crate::broker::Broker;
-use crate::broker::wire::Ask;
+use crate::broker::protocol::Ask;
 use crate::observe::files::read_text;
-use crate::observe::job::Step;
-use crate::observe::name;
+use crate::observe::program_name;
+use crate::observe::slurm_step::Step;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, StatxFlags, makedev, statx};
 use serde::{Deserialize, Serialize};
 use std::fs::read_link;
@@ -218,14 +218,14 @@ impl Process {
         (threads.filter(|thread| state(thread) == Some('R')).count(), cost as u32)
     }
 
-    /// What people call it: by its script or main class in its command line ([`name::of`]), which is `read`
+    /// What people call it: by its script or main class in its command line ([`program_name::of`]), which is `read`
     /// for interpreters only, else by its executable, or by its main thread where that can't be read.
     pub fn name(&self, read: impl FnOnce() -> Vec<u8>) -> String {
         let exe = self.path().ok();
         let exe = exe.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
         exe.map(|name| name.trim_end_matches(" (deleted)").to_owned())
             .map(|name| {
-                let line = name::is_interpreter(&name).then(read);
+                let line = program_name::is_interpreter(&name).then(read);
                 line.and_then(|line| interpreted(&name, &line)).unwrap_or(name)
             })
             .or_else(|| Some(read_text(self.folder.join("comm")).ok()?.trim().to_owned()))
@@ -237,7 +237,7 @@ impl Process {
 fn interpreted(executable: &str, line: &[u8]) -> Option<String> {
     let line = String::from_utf8_lossy(line.get(..MOST_LINE).unwrap_or(line));
     let words: Vec<&str> = line.trim_end_matches('\0').split('\0').skip(1).collect();
-    name::of(executable, &words)
+    program_name::of(executable, &words)
 }
 
 /// Threads of a process that are listed to see whether they run.

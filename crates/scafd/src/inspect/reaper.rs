@@ -3,7 +3,7 @@
 //! A killed process that reads from a file system whose server doesn't answer (FUSE) may stay. So nobody
 //! waits for it.
 
-use super::process::Process;
+use super::helper_process::HelperProcess;
 use std::time::{Duration, Instant};
 
 /// First pause between two looks; it doubles up to [`LONGEST`]. An ordinary helper ends within 1 ms.
@@ -14,19 +14,19 @@ const AT_THE_END: Duration = Duration::from_millis(200);
 
 struct One {
     uid: u32,
-    process: Process,
+    process: HelperProcess,
     next: Instant,
     pause: Duration,
 }
 
 #[derive(Default)]
-pub(super) struct Dying {
+pub(super) struct Reaper {
     all: Vec<One>,
 }
 
-impl Dying {
+impl Reaper {
     /// Kills a helper of user `uid`, and reaps it when it has ended.
-    pub(super) fn kill(&mut self, uid: u32, mut process: Process, now: Instant) {
+    pub(super) fn kill(&mut self, uid: u32, mut process: HelperProcess, now: Instant) {
         process.kill();
         if !process.ended() {
             self.all.push(One { uid, process, next: now + FIRST, pause: FIRST });
@@ -60,7 +60,7 @@ impl Dying {
     }
 }
 
-impl Drop for Dying {
+impl Drop for Reaper {
     fn drop(&mut self) {
         let until = Instant::now() + AT_THE_END;
         loop {
@@ -80,10 +80,10 @@ mod tests {
 
     #[test]
     fn the_killed_are_reaped_at_a_later_look_and_hold_only_their_user_up() {
-        let mut dying = Dying::default();
+        let mut dying = Reaper::default();
         let child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id();
-        dying.kill(1000, Process::of(child), Instant::now());
+        dying.kill(1000, HelperProcess::of(child), Instant::now());
         assert!(!dying.has(1001));
         let late = Instant::now() + Duration::from_secs(10);
         while let Some(next) = dying.deadline() {
@@ -96,11 +96,11 @@ mod tests {
 
     #[test]
     fn one_that_does_not_end_is_looked_at_less_and_less_often_and_let_go_at_the_end() {
-        let mut dying = Dying::default();
+        let mut dying = Reaper::default();
         let child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = rustix::process::Pid::from_child(&child);
         let mut now = Instant::now();
-        dying.all.push(One { uid: 1, process: Process::of(child), next: now, pause: FIRST });
+        dying.all.push(One { uid: 1, process: HelperProcess::of(child), next: now, pause: FIRST });
         for _ in 0..20 {
             dying.reap(now);
             now = dying.deadline().unwrap();

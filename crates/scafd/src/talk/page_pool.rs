@@ -21,7 +21,7 @@ const MOST: usize = 2048;
 const FORGIVEN: Duration = Duration::from_secs(10);
 
 /// What is kept.
-pub(super) struct Spares {
+pub(super) struct PagePool {
     most_of_user: usize,
     most: usize,
     resting: usize,
@@ -62,11 +62,11 @@ impl OfUser {
     }
 }
 
-impl Spares {
+impl PagePool {
     /// For users with so many programs each, and so many pairs at most that rest.
-    pub(super) fn new(programs_of_user: usize, room: usize) -> Spares {
+    pub(super) fn new(programs_of_user: usize, room: usize) -> PagePool {
         let most_of_user = programs_of_user + BEYOND.min(room / 2);
-        Spares { most_of_user, most: MOST.min(room), resting: 0, users: BTreeMap::new() }
+        PagePool { most_of_user, most: MOST.min(room), resting: 0, users: BTreeMap::new() }
     }
 
     /// Pages for a program.
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn pages_are_the_same_users_again_after_a_rest_and_clean() {
-        let (mut spares, start) = (Spares::new(8, 100), Instant::now());
+        let (mut spares, start) = (PagePool::new(8, 100), Instant::now());
         let pages = spares.take(&peer(1, 1), start).unwrap();
         let first = inodes(&pages);
         let seen_by_client = pages.mapped_as_a_client().unwrap();
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn nobody_has_more_than_so_many_and_everybody_else_has_some() {
-        let (mut spares, mut now) = (Spares::new(8, usize::MAX), Instant::now());
+        let (mut spares, mut now) = (PagePool::new(8, usize::MAX), Instant::now());
         assert_eq!(spares.most_of_user, 8 + BEYOND);
         spares.most_of_user = 20;
         for _ in 0..20 {
@@ -172,20 +172,20 @@ mod tests {
         assert_eq!(spares.users[&1].pairs(), 20);
     }
 
-    fn rest(spares: &mut Spares, user: u32, pairs: usize, now: Instant) {
+    fn rest(spares: &mut PagePool, user: u32, pairs: usize, now: Instant) {
         let taken: Vec<Pages> = (0..pairs).map(|_| spares.take(&peer(user, user), now).unwrap()).collect();
         taken.into_iter().for_each(|pages| spares.put_back(&peer(user, user), pages, now));
     }
 
     #[test]
     fn where_too_many_rest_those_lose_theirs_who_had_few_and_left_and_owe_them() {
-        let (mut spares, now) = (Spares::new(8, 10), Instant::now());
+        let (mut spares, now) = (PagePool::new(8, 10), Instant::now());
         spares.most_of_user = 8;
         let here = spares.take(&peer(3, 3), now).unwrap();
         rest(&mut spares, 1, 8, now);
         rest(&mut spares, 2, 2, now);
         rest(&mut spares, 3, 1, now);
-        let has = |spares: &Spares, user: u32| {
+        let has = |spares: &PagePool, user: u32| {
             let of_user = &spares.users[&user];
             (of_user.attached, of_user.resting.len(), of_user.given_up)
         };
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn where_there_is_no_room_none_rest_and_all_count() {
-        let (mut spares, now) = (Spares::new(8, 0), Instant::now());
+        let (mut spares, now) = (PagePool::new(8, 0), Instant::now());
         rest(&mut spares, 1, 8, now);
         assert!(spares.take(&peer(1, 1), now).is_err() && spares.resting == 0);
     }

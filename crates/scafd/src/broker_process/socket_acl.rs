@@ -33,7 +33,7 @@ struct Entry {
 /// Has these users, and no others, be kept out of the socket at `path`.
 /// # Errors
 /// Root is among them, or the file system has no access lists.
-pub fn keep_out(path: &Path, users: &[u32]) -> io::Result<()> {
+pub fn set_bans(path: &Path, users: &[u32]) -> io::Result<()> {
     if users.contains(&0) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
@@ -178,7 +178,7 @@ mod tests {
                 bytes[..length].to_vec()
             })
         };
-        match keep_out(&path, &[7, 9]) {
+        match set_bans(&path, &[7, 9]) {
             Err(e) if e.raw_os_error() == Some(libc::EOPNOTSUPP) => {
                 eprintln!("no access lists in {}: nothing is tested", path.display());
                 return;
@@ -187,10 +187,10 @@ mod tests {
         }
         let ours = |id| Entry { tag: USER, may: OURS, id };
         assert!([7, 9].iter().all(|user| list().unwrap().contains(&ours(*user))));
-        keep_out(&path, &[9]).unwrap();
+        set_bans(&path, &[9]).unwrap();
         assert!(!list().unwrap().contains(&ours(7)) && list().unwrap().contains(&ours(9)));
-        assert_eq!(keep_out(&path, &[5, 0]).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
-        keep_out(&path, &[]).unwrap();
+        assert_eq!(set_bans(&path, &[5, 0]).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        set_bans(&path, &[]).unwrap();
         assert_eq!((list(), std::fs::metadata(&path).unwrap().mode() & 0o777), (None, 0o666));
     }
 }

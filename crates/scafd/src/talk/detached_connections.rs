@@ -11,13 +11,13 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// All of them.
 #[derive(Default)]
-pub(super) struct LetGo {
+pub(super) struct DetachedConnections {
     /// With their owners.
     connections: Vec<(OwnedFd, u32)>,
     until: Option<Instant>,
 }
 
-impl LetGo {
+impl DetachedConnections {
     /// One more.
     pub fn add(&mut self, connection: OwnedFd, owner: u32) {
         self.connections.push((connection, owner));

@@ -8,26 +8,26 @@
 
 mod attached;
 mod helpers;
-mod keep_out;
+mod socket_acl;
 
 use crate::apply::gang::{Gangs, Member, Turn};
 use crate::apply::guardian::Lease;
 use crate::apply::{Apply, Target, Trouble};
-use crate::broker::wire::{Answer, Ask, BYTES, MOST_TEXT, Who};
-use crate::broker::{Broker, pass};
+use crate::broker::protocol::{Answer, Ask, BYTES, MOST_TEXT, Who};
+use crate::broker::{Broker, fd_passing};
 use crate::fork;
 use crate::log::Limiter;
 use crate::observe::counters::{Code, Counter};
-use crate::observe::process::Process;
+use crate::observe::proc_pid::Process;
 use crate::privileges;
 use attached::Attached;
 use helpers::Helpers;
-use keep_out::keep_out;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::thread::CapabilitySet;
 use scaf_policy::PuSet;
+use socket_acl::set_bans;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -122,11 +122,11 @@ impl Server {
     /// Answers until the daemon hangs up, and gives everything back then.
     fn run(mut self) -> i32 {
         let way = self.hands.gangs().map_or(0, |gangs| gangs.way().code());
-        let mut said = pass::send(&self.line, &Answer::Ready(way).bytes(), None);
+        let mut said = fd_passing::send(&self.line, &Answer::Ready(way).bytes(), None);
         let mut packet = [0u8; BYTES];
         while said.is_ok() {
             self.look_around();
-            let (length, fd) = match pass::receive(&self.line, &mut packet) {
+            let (length, fd) = match fd_passing::receive(&self.line, &mut packet) {
                 Ok((length, fd)) if length > 0 => (length, fd),
                 _ => break,
             };
@@ -135,10 +135,10 @@ impl Server {
                 None => Err(io::ErrorKind::InvalidInput.into()),
             };
             let (answer, fd) = answered.unwrap_or_else(|e| (self.refusal(&e), None));
-            said = pass::send(&self.line, &answer.bytes(), fd.as_ref().map(std::os::fd::AsFd::as_fd));
+            said = fd_passing::send(&self.line, &answer.bytes(), fd.as_ref().map(std::os::fd::AsFd::as_fd));
         }
         // A socket of a service manager's stays, and nobody is kept out by a daemon that isn't there.
-        let _ = keep_out(&self.socket, &[]);
+        let _ = set_bans(&self.socket, &[]);
         0
     }
 
@@ -258,8 +258,8 @@ impl Server {
                 let _ = rustix::fs::unlink(self.socket.with_extension("lock"));
                 done(0)
             }
-            Ask::KeepOut(users) => {
-                keep_out(&self.socket, users)?;
+            Ask::SetBans(users) => {
+                set_bans(&self.socket, users)?;
                 done(0)
             }
         }

@@ -20,7 +20,7 @@ const ELSEWHERE: u64 = 1 << 63;
 
 /// See the module's page.
 #[derive(Clone, Debug, Default)]
-pub struct Tie {
+pub struct ProfileLink {
     origin: Option<Origin>,
     key: Option<Key>,
     asked: bool,
@@ -29,7 +29,7 @@ pub struct Tie {
     kept: bool,
 }
 
-impl Tie {
+impl ProfileLink {
     /// Takes it for the program of that key until an inspection says so, or else.
     pub fn guess(&mut self, key: Key) {
         self.key = Some(key);
@@ -51,7 +51,7 @@ impl Tie {
         };
         self.origin = Some(origin);
         if self.key.as_ref() != Some(&key) {
-            *self = Tie { key: Some(key), origin: self.origin.take(), ..Tie::default() };
+            *self = ProfileLink { key: Some(key), origin: self.origin.take(), ..ProfileLink::default() };
         }
         true
     }
@@ -156,45 +156,45 @@ mod tests {
         observed.add(&Spell { dop: 2, dt_s: 0.25, parallel_s: 0.2, runs: &runs });
     }
 
-    fn answer(tie: &mut Tie, recalled: Option<Box<Recalled>>) {
-        let key = tie.question().cloned().unwrap();
-        tie.asked();
-        tie.answered(&key, recalled);
+    fn answer(link: &mut ProfileLink, recalled: Option<Box<Recalled>>) {
+        let key = link.question().cloned().unwrap();
+        link.asked();
+        link.answered(&key, recalled);
     }
 
     #[test]
     fn a_guess_is_asked_at_once_and_an_inspection_may_say_otherwise() {
-        let kept = first_run(&mut Tie::default(), 0x5555_0000_0000);
+        let kept = first_run(&mut ProfileLink::default(), 0x5555_0000_0000);
         let recalled = || Some(Box::new(Recalled { profile: kept.clone(), same: true }));
-        let mut tie = Tie::default();
-        tie.guess(kept.key.clone());
-        answer(&mut tie, recalled());
-        assert!(tie.past().unwrap().regions.keys().all(|number| number & ELSEWHERE != 0));
-        assert!(tie.met(origin(&["a"], 1 << 40), "m") && tie.question().is_none());
-        assert_eq!(tie.past().unwrap().regions.len(), 2);
-        assert!(tie.met(Origin { executable: "other".into(), ..origin(&["a"], 1 << 40) }, "m"));
-        assert!(tie.past().is_none() && tie.question().is_some());
-        tie.answered(&kept.key, recalled());
-        assert!(tie.past().is_none());
+        let mut link = ProfileLink::default();
+        link.guess(kept.key.clone());
+        answer(&mut link, recalled());
+        assert!(link.past().unwrap().regions.keys().all(|number| number & ELSEWHERE != 0));
+        assert!(link.met(origin(&["a"], 1 << 40), "m") && link.question().is_none());
+        assert_eq!(link.past().unwrap().regions.len(), 2);
+        assert!(link.met(Origin { executable: "other".into(), ..origin(&["a"], 1 << 40) }, "m"));
+        assert!(link.past().is_none() && link.question().is_some());
+        link.answered(&kept.key, recalled());
+        assert!(link.past().is_none());
     }
 
-    fn first_run(tie: &mut Tie, at: u64) -> Profile {
-        assert!(tie.met(origin(&["a", "b"], at), "m"));
-        answer(tie, None);
+    fn first_run(link: &mut ProfileLink, at: u64) -> Profile {
+        assert!(link.met(origin(&["a", "b"], at), "m"));
+        answer(link, None);
         let mut observed = Observed::default();
         ran(&mut observed, at + 0x20, false);
         ran(&mut observed, at + (1 << 20) + 0x30, true);
         ran(&mut observed, 0x30, false);
-        tie.profile("p", &observed, 5).unwrap().0
+        link.profile("p", &observed, 5).unwrap().0
     }
 
     #[test]
     fn regions_are_found_again_wherever_their_modules_are() {
-        let kept = first_run(&mut Tie::default(), 0x5555_0000_0000);
+        let kept = first_run(&mut ProfileLink::default(), 0x5555_0000_0000);
         let addresses: Vec<_> =
             kept.regions.iter().map(|it| (it.key.module.as_str(), it.key.address, it.key.marks)).collect();
         assert_eq!(addresses, [("a", 0x1020, false), ("b", 0x1030, true)]);
-        let mut next = Tie::default();
+        let mut next = ProfileLink::default();
         let at = 0x7f00_0000_0000;
         assert!(next.met(origin(&["a"], at), "m") && next.question() == Some(&kept.key));
         answer(&mut next, Some(Box::new(Recalled { profile: kept.clone(), same: true })));
@@ -209,25 +209,25 @@ mod tests {
 
     #[test]
     fn a_run_counts_once_and_nothing_is_kept_before_the_memory_has_answered() {
-        let mut tie = Tie::default();
+        let mut link = ProfileLink::default();
         let mut observed = Observed::default();
         ran(&mut observed, 0x5555_0000_0020, false);
-        assert!(tie.profile("p", &observed, 5).is_none());
-        tie.met(origin(&["a"], 0x5555_0000_0000), "m");
-        assert!(tie.profile("p", &observed, 5).is_none());
-        answer(&mut tie, None);
-        assert!(tie.profile("p", &Observed::default(), 5).is_none());
-        assert!(tie.profile("p", &observed, 5).unwrap().1);
-        tie.kept();
-        assert!(!tie.profile("p", &observed, 5).unwrap().1);
+        assert!(link.profile("p", &observed, 5).is_none());
+        link.met(origin(&["a"], 0x5555_0000_0000), "m");
+        assert!(link.profile("p", &observed, 5).is_none());
+        answer(&mut link, None);
+        assert!(link.profile("p", &Observed::default(), 5).is_none());
+        assert!(link.profile("p", &observed, 5).unwrap().1);
+        link.kept();
+        assert!(!link.profile("p", &observed, 5).unwrap().1);
     }
 
     #[test]
     fn names_that_no_linker_writes_are_not_believed() {
-        let mut tie = Tie::default();
-        assert!(!tie.met(Origin { executable: "x".repeat(81), ..origin(&["a"], 1 << 40) }, "m"));
-        assert!(!tie.met(origin(&[""], 1 << 40), "m"));
-        assert!(!tie.met(origin(&["a"; MOST_MODULES + 1], 1 << 40), "m"));
-        assert_eq!(tie.question(), None);
+        let mut link = ProfileLink::default();
+        assert!(!link.met(Origin { executable: "x".repeat(81), ..origin(&["a"], 1 << 40) }, "m"));
+        assert!(!link.met(origin(&[""], 1 << 40), "m"));
+        assert!(!link.met(origin(&["a"; MOST_MODULES + 1], 1 << 40), "m"));
+        assert_eq!(link.question(), None);
     }
 }

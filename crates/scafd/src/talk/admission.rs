@@ -8,20 +8,20 @@ use rustix::net::{SocketFlags, accept_with};
 use std::time::{Duration, Instant};
 
 /// How long nobody is taken in after one was turned away who connects in a loop. A client waits for 2 ms.
-const SHUT: Duration = Duration::from_millis(1);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(1);
 /// Connections that are taken in before whoever is there is heard.
 const AT_ONCE: usize = 64;
 
 impl Talk {
     /// Takes in who waits, as far as there is room for them.
-    pub(super) fn take_in(&mut self) {
+    pub(super) fn accept_waiting(&mut self) {
         let mut in_a_loop = false;
         for _ in 0..AT_ONCE {
             let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(fd) => fd,
                 Err(rustix::io::Errno::WOULDBLOCK) => {
                     if in_a_loop {
-                        self.shut();
+                        self.pause_accepting();
                     }
                     return;
                 }
@@ -36,7 +36,7 @@ impl Talk {
             let peer = Peer { owner: self.owner_of(peer.uid), ..peer };
             // First, for it takes no look at the others: whoever comes too often comes very often.
             if !self.may_connect(peer) {
-                in_a_loop |= self.connects_in_a_loop(peer);
+                in_a_loop |= self.is_flooding(peer);
                 continue;
             }
             if !self.has_room(peer) {
@@ -77,11 +77,11 @@ impl Talk {
     }
 
     /// Whether that is so of a user that may not connect, who is kept out then as far as that goes.
-    fn connects_in_a_loop(&mut self, peer: Peer) -> bool {
+    fn is_flooding(&mut self, peer: Peer) -> bool {
         let now = Instant::now();
-        let in_a_loop = !self.budget.may_be_turned_away(peer.owner, now);
+        let in_a_loop = !self.budget.may_be_refused(peer.owner, now);
         if in_a_loop {
-            self.kept_out.add(peer.uid, peer.owner, now, |users| self.listener.keep_out(users));
+            self.bans.add(peer.uid, peer.owner, now, |users| self.listener.set_bans(users));
         }
         in_a_loop
     }
@@ -89,7 +89,7 @@ impl Talk {
     /// Whether there is room for one more connection of that user.
     fn has_room(&mut self, peer: Peer) -> bool {
         let own = || self.clients.values().filter(|client| client.peer.owner == peer.owner);
-        let of_user = own().count() + self.let_go.of(peer.owner);
+        let of_user = own().count() + self.detached.of(peer.owner);
         let pending = own().filter(|client| client.is_pending()).count();
         let trusted = self.budget.is_trusted(peer.owner);
         let reserve = if trusted { 0 } else { budget::RESERVE.min(self.max_clients / 2) };
@@ -113,18 +113,18 @@ impl Talk {
 
     /// Takes nobody in for a moment: to turn away many together costs less than each as it comes. That is for
     /// those who can't be kept out.
-    fn shut(&mut self) {
-        if self.shut_until.is_none() && self.listen_for(epoll::EventFlags::empty()) {
-            self.shut_until = Some(Instant::now() + SHUT);
+    fn pause_accepting(&mut self) {
+        if self.accept_again_at.is_none() && self.listen_for(epoll::EventFlags::empty()) {
+            self.accept_again_at = Some(Instant::now() + ACCEPT_PAUSE);
         }
     }
 
     /// Takes in again, if it is time.
-    pub(super) fn open(&mut self) {
-        if self.shut_until.is_some_and(|until| until <= Instant::now())
+    pub(super) fn resume_accepting(&mut self) {
+        if self.accept_again_at.is_some_and(|until| until <= Instant::now())
             && self.listen_for(epoll::EventFlags::IN)
         {
-            self.shut_until = None;
+            self.accept_again_at = None;
         }
     }
 
@@ -133,24 +133,24 @@ impl Talk {
     }
 
     /// Doesn't hear a program for a moment. That it has ended is heard all the same.
-    pub(super) fn mute(&mut self, id: u64) {
-        if self.hear(id, epoll::EventFlags::empty()) {
-            self.muted.add(id);
+    pub(super) fn throttle(&mut self, id: u64) {
+        if self.set_events(id, epoll::EventFlags::empty()) {
+            self.throttled.add(id);
         }
     }
 
     /// Hears all again, if it is time.
-    pub(super) fn unmute(&mut self) {
-        for id in self.muted.due() {
-            if !self.hear(id, epoll::EventFlags::IN | epoll::EventFlags::RDHUP) {
+    pub(super) fn resume_throttled(&mut self) {
+        for id in self.throttled.due() {
+            if !self.set_events(id, epoll::EventFlags::IN | epoll::EventFlags::RDHUP) {
                 // The kernel has no memory for it: later.
-                self.muted.add(id);
+                self.throttled.add(id);
             }
         }
     }
 
     /// False if the kernel doesn't do it for a program that is there.
-    fn hear(&self, id: u64, what: epoll::EventFlags) -> bool {
+    fn set_events(&self, id: u64, what: epoll::EventFlags) -> bool {
         let Some(client) = self.clients.get(&id) else { return true };
         epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), what).is_ok()
     }
@@ -161,7 +161,7 @@ impl Talk {
     }
 
     /// Drops whoever has said nothing, or taken nothing, for too long.
-    pub(super) fn drop_impatient(&mut self, events: &mut Vec<Event>) {
+    pub(super) fn drop_overdue(&mut self, events: &mut Vec<Event>) {
         let now = Instant::now();
         if self.deadline().is_none_or(|deadline| deadline > now) {
             return;

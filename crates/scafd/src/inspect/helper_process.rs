@@ -2,7 +2,7 @@
 
 use super::confine::User;
 use crate::broker::Broker;
-use crate::broker::wire::Ask;
+use crate::broker::protocol::Ask;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,7 +17,7 @@ const CPU_S: u64 = 10;
 const MEMORY: u64 = 128 << 20;
 
 /// A helper at work, or one that was told to end.
-pub struct Process {
+pub struct HelperProcess {
     pid: u32,
     out: Option<File>,
     by: By,
@@ -28,19 +28,24 @@ enum By {
     Broker(Broker),
 }
 
-impl Process {
+impl HelperProcess {
     /// Starts one that looks at the process `pid`, as this user where we can be others.
     /// # Errors
     /// The system refuses, or the broker does.
-    pub fn start(pid: u32, user: User, known: Option<&[u8]>, by: Option<&Broker>) -> io::Result<Process> {
+    pub fn start(
+        pid: u32,
+        user: User,
+        known: Option<&[u8]>,
+        by: Option<&Broker>,
+    ) -> io::Result<HelperProcess> {
         let known = known.map(told).transpose()?;
         if let Some(broker) = by {
             let (out, pid) = broker.fetch(&Ask::Inspect(pid), known.as_ref().map(AsFd::as_fd))?;
             let pid = u32::try_from(pid).map_err(io::Error::other)?;
-            return Ok(Process { pid, out: Some(out.into()), by: By::Broker(broker.clone()) });
+            return Ok(HelperProcess { pid, out: Some(out.into()), by: By::Broker(broker.clone()) });
         }
         let (child, out) = spawn(pid, user, known)?;
-        Ok(Process { pid: child.id(), out: Some(out.into()), by: By::Us(child) })
+        Ok(HelperProcess { pid: child.id(), out: Some(out.into()), by: By::Us(child) })
     }
 
     /// Its process id.
@@ -88,8 +93,8 @@ impl Process {
     }
 
     #[cfg(test)]
-    pub(super) fn of(child: Child) -> Process {
-        Process { pid: child.id(), out: None, by: By::Us(child) }
+    pub(super) fn of(child: Child) -> HelperProcess {
+        HelperProcess { pid: child.id(), out: None, by: By::Us(child) }
     }
 }
 
