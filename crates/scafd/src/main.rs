@@ -70,7 +70,7 @@ fn run(args: &Args) -> Result<()> {
     let apply = if is_split(args) {
         split(args, &config, &path)?
     } else {
-        hands(args, &config, Lease::new()?, &path)?
+        backend(args, &config, Lease::new()?, &path)?
     };
     let (signals, write) = UnixStream::pair()?;
     for signal in [SIGTERM, SIGINT, SIGHUP] {
@@ -171,8 +171,8 @@ fn is_split(args: &Args) -> bool {
     args.system && args.slow_motion.is_none() && rustix::process::geteuid().is_root()
 }
 
-/// The hands of the daemon or of its broker.
-fn hands(args: &Args, config: &Config, lease: Lease, socket: &Path) -> Result<Apply> {
+/// What the daemon or its broker applies changes with.
+fn backend(args: &Args, config: &Config, lease: Lease, socket: &Path) -> Result<Apply> {
     Ok(match &args.slow_motion {
         _ if args.dry_run => Apply::dry_run(),
         Some(folder) => Apply::slow(Slow::new(Contexts::open(folder)?)),
@@ -192,7 +192,7 @@ fn split(args: &Args, config: &Config, socket: &Path) -> Result<Apply> {
     // The broker is in another folder.
     let socket = &std::path::absolute(socket)?;
     let (broker, way) =
-        scafd::broker_process::start(socket, rights, lease, || hands(args, config, lease, socket))?;
+        scafd::broker_process::start(socket, rights, lease, || backend(args, config, lease, socket))?;
     let slice = Duration::from_millis(config.slice_ms.into());
     let gangs = Way::of_code(way).map(|way| Gangs::through(broker.clone(), way, slice));
     Ok(Apply::through(broker, lease, args.dry_run).with_gangs(gangs))

@@ -11,7 +11,7 @@
 //!
 //! Code of LLVM's compilers asks in its own way ([`llvm`]); what a member is, is the same.
 //!
-//! Docs: docs/decisions/gather.md.
+//! Docs: docs/internals/gather.md.
 
 mod begin;
 mod berths;

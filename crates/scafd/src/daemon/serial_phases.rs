@@ -3,7 +3,7 @@
 //! A tick finds out who is in such a phase ([`crate::registry::Phase::listen`]), and the policy may leave
 //! such a program one context. A program whose grant says so sends a packet when it enters a region.
 
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::inspect::When;
 use crate::observe::clock;
 use crate::observe::proc_pid::Process;

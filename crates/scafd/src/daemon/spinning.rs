@@ -3,7 +3,7 @@
 //! share they need no turns then, and neither do the others, who would have to be stopped for them. Where
 //! another one needs all its contexts, or may, there are turns anyway, and full teams make more of these.
 
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::observe::proc_pid::FileId;
 use scaf_policy::ProgramId;
 

@@ -1,7 +1,7 @@
 //! What programs taught is recalled when they come and kept when they go.
 
 use super::executable::Executable;
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::control::{Reply, Request};
 use crate::inspect::When;
 use crate::paths::Scope;

@@ -1,7 +1,7 @@
 //! Who is told what: root and the daemon's own user everything, others all about their own programs, and of
 //! other users' how many there are and how many contexts they have.
 
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::config::Tell;
 use crate::control::Snapshot;
 use crate::registry::Program;

@@ -4,7 +4,7 @@
 //! purpose.
 
 use super::base::Base;
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::apply::{Target, Trouble, mask_words};
 use crate::journal::Entry;
 use crate::log::info;

@@ -1,9 +1,9 @@
 //! Programs come, are inspected, and go.
 
-use super::decide::target_of;
-use super::limits::why_bound;
-use super::state::Daemon;
-use super::sweeps::A_LEVEL;
+use super::capacity::why_bound;
+use super::grants::target_of;
+use super::move_budget::A_LEVEL;
+use super::parts::Daemon;
 use super::timers::SHORT_LIVED;
 use crate::apply::Trouble;
 use crate::inspect::{Job, Verdict, When};

@@ -1,4 +1,4 @@
-//! Hands that are the broker's: what is wanted goes there, and comes back as if it had been done here.
+//! Applies changes through the broker process.
 
 use super::guardian::Lease;
 use super::most::MASKS;
@@ -11,13 +11,13 @@ use std::io;
 
 const _: () = assert!(MASKS <= MOST_MASKS);
 
-/// Such hands.
-pub(super) struct Far {
+/// Applies changes through the broker process.
+pub(super) struct BrokerBackend {
     pub broker: Broker,
     pub lease: Lease,
 }
 
-impl Far {
+impl BrokerBackend {
     pub fn renew(&self, until_ns: Option<u64>) -> bool {
         let renewed = self.lease.renew(until_ns);
         if renewed.begins {

@@ -1,6 +1,6 @@
 //! Programs that share in time: when turns are made, and telling [`crate::apply::gang`].
 
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::apply::gang::{Gangs, Member, Turn};
 use crate::config::Gang;
 use crate::control::Turns;

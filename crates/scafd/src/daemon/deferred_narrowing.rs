@@ -1,13 +1,13 @@
 //! Programs whose affinity is set later than their grant is told: those that lose contexts while a library of
 //! theirs, a BLAS, is in a call on several threads, and those whose user has had too many threads moved
-//! (`sweeps.rs`).
+//! (`move_budget.rs`).
 //!
 //! Such a call can't be made smaller, and its threads wait for each other by spinning: folded onto one
 //! context, a Cholesky factorisation of 70 ms takes 2 s. The library is told of the new grant at once, for
 //! its next call. The program keeps its affinity until its threads are no more than its contexts, 20 to 30 ms
 //! after the call's end, or for [`LONGEST`].
 
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::observe::clock;
 use crate::registry::Program;
 use scaf_policy::ProgramId;

@@ -3,11 +3,11 @@
 //! With 100 programs at 4 ticks a second this may cost 2% of a core: per program and tick one page is copied
 //! and one clock read (2 us). What needs /proc is done once a second, or where a team is larger than its DoP.
 
-use super::arrive::GENERATIONS;
-use super::decide::target_of;
-use super::lend;
-use super::state::Daemon;
-use super::sweeps::Sweeps;
+use super::attach::GENERATIONS;
+use super::grants::target_of;
+use super::move_budget::Sweeps;
+use super::parts::Daemon;
+use super::serial_phases;
 use crate::apply::Trouble;
 use crate::config::Gang;
 use crate::control::Tried;
@@ -110,7 +110,7 @@ impl Daemon {
                 continue;
             };
             if !was_serial {
-                lend::doubt(program, &process);
+                serial_phases::doubt(program, &process);
             }
             if !crowded {
                 program.ran(&runs);

@@ -1,6 +1,6 @@
 //! Answers what the command line asks for: the state of everything, decisions, another policy.
 
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::config::check_policy;
 use crate::control::{CountersAre, Decisions, Others, Reply, Request, Snapshot, Wish};
 use crate::log::info;

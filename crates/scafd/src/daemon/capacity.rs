@@ -1,8 +1,8 @@
 //! What there is to give away, read again once a second: PUs, cpusets and affinities may change.
 
 use super::ground::{Ground, grown};
-use super::state::Daemon;
-use super::sweeps::A_LEVEL;
+use super::move_budget::A_LEVEL;
+use super::parts::Daemon;
 use crate::apply::bound_thread;
 use crate::log::{info, warning};
 use crate::observe::{Limits, Observer};

@@ -2,10 +2,10 @@
 
 use super::base::Base;
 use super::executable::Executable;
-use super::former::Formers;
 use super::ground::Ground;
+use super::move_budget::Sweeps;
 use super::per_user::PerUser;
-use super::sweeps::Sweeps;
+use super::recently_detached::Formers;
 use super::timers::Timers;
 use crate::apply::Apply;
 use crate::config::Config;

@@ -2,7 +2,7 @@
 //! end between decisions, within half a millisecond. A lender's grant stays as it is; a borrower's has the
 //! lent contexts besides.
 
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::observe::clock;
 use scaf_policy::ProgramId;
 use scaf_policy::loans::{Holder, Loan, Wait, loans};
