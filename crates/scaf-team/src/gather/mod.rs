@@ -5,13 +5,13 @@
 //! - [`backoff`]: for how long a region is folded whose members got stuck;
 //! - [`calls`]: functions whose calls forbid it;
 //! - [`cancellation`]: loops and regions that are cancelled;
-//! - [`scheduler`]: who is run by whom, the region's end, and how a carrier sleeps; `barrier_parts`: the barrier; `exclusive_carrier`:
-//!   what is cheaper with one carrier;
+//! - [`scheduler`]: who is run by whom, the region's end, and how a carrier sleeps; `barrier_parts`: the
+//!   barrier; `exclusive_carrier`: what is cheaper with one carrier;
 //! - [`return_to_threads`]: teams that are gathered in the middle of a region, and go back to threads;
 //! - [`monitor_pace`]: how often it is looked whether anybody is stuck, and what is done then;
 //! - [`obstacle`]: why a team isn't gathered;
-//! - [`worksharing`]: loops, sections and singles, each dealt out once; [`llvm_chunks`]: what LLVM's runtime tells of
-//!   them;
+//! - [`worksharing`]: loops, sections and singles, each dealt out once; [`llvm_chunks`]: what LLVM's runtime
+//!   tells of them;
 //! - [`doacross_sync`]: loops whose iterations wait for certain others;
 //! - [`task_table`]: explicit tasks, and what they depend on.
 

@@ -154,13 +154,15 @@ impl<const MOST: usize> Crew<MOST> {
         self.open.0.load(Ordering::Acquire)
     }
 
-    /// From now on a region on one carrier begins with that [by itself](super::exclusive_carrier), or none does.
+    /// From now on a region on one carrier begins with that [by itself](super::exclusive_carrier), or none
+    /// does.
     pub fn can_order(&self, can: bool) {
         self.alone.set_can_end(can);
     }
 
     /// Has the running region on up to `carriers`, if there is one and it has fewer; `false` if not, or not
-    /// now: else they are to come. `order` does as in [`super::exclusive_carrier`]. One thread at a time may do this.
+    /// now: else they are to come. `order` does as in [`super::exclusive_carrier`]. One thread at a time may
+    /// do this.
     pub fn widen(&self, carriers: u32, order: impl Fn() -> bool) -> bool {
         let mut now = self.open.0.load(Ordering::Relaxed);
         let was_alone = carriers > 1 && now != 0 && !self.alone.is_over();
@@ -178,7 +180,8 @@ impl<const MOST: usize> Crew<MOST> {
         was_alone && now > 1
     }
 
-    /// Whether the caller's thread was interrupted while it changed something [by itself](super::exclusive_carrier).
+    /// Whether the caller's thread was interrupted while it changed something [by
+    /// itself](super::exclusive_carrier).
     pub fn is_changing(&self) -> bool {
         self.alone.is_within()
     }

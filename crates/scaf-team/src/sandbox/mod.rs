@@ -1,4 +1,5 @@
-//! What can be tested of a serial experiment: its mappings ([`proc_maps`]) and its system calls ([`syscall_filter`]).
+//! What can be tested of a serial experiment: its mappings ([`proc_maps`]) and its system calls
+//! ([`syscall_filter`]).
 
 pub mod proc_lines;
 pub mod proc_maps;

@@ -1,7 +1,7 @@
 //! The seccomp filter of a serial experiment, which runs in a forked copy of the program. Calls without an
-//! effect outside the copy are allowed. All others raise SIGSYS: its handler emulates writes and ends the copy
-//! at anything else. Reads aren't allowed because the copy shares file positions with the original. No memory
-//! can be made writable, nothing shared mapped, and no signal handler changed.
+//! effect outside the copy are allowed. All others raise SIGSYS: its handler emulates writes and ends the
+//! copy at anything else. Reads aren't allowed because the copy shares file positions with the original. No
+//! memory can be made writable, nothing shared mapped, and no signal handler changed.
 
 use crate::arch::system_calls::{
     self, FUTEX, HARMLESS, MADVISE, MMAP, MPROTECT, PWRITE64, PWRITEV, PWRITEV2, WRITE, WRITEV,

@@ -1,5 +1,6 @@
 //! Loops with a static schedule on LLVM's runtime, which tells each thread its share of the iterations by the
-//! thread's number. A member of a gathered team is told its own (`region/mechanisms/gather/static_schedule_check.rs`).
+//! thread's number. A member of a gathered team is told its own
+//! (`region/mechanisms/gather/static_schedule_check.rs`).
 
 use super::place::{nothing, place};
 use crate::region::mechanisms::gather::{self, static_schedule_check};

@@ -1,7 +1,8 @@
 //! The permits that oneTBB holds ([`super`]), and who is told when they change.
-//! `scaf_team::permit_division` divides, under the lock of [`table`]. Callbacks run outside of the lock: on the thread whose call changed what
-//! others may have, as with Intel's manager, or on the keeper when the grant has changed. A release waits for
-//! a callback of the permit on another thread, because the permit's owner goes away afterwards.
+//! `scaf_team::permit_division` divides, under the lock of [`table`]. Callbacks run outside of the lock: on
+//! the thread whose call changed what others may have, as with Intel's manager, or on the keeper when the
+//! grant has changed. A release waits for a callback of the permit on another thread, because the permit's
+//! owner goes away afterwards.
 
 use super::holders::{self, Callback, callback_of, with_their_signals};
 use super::table::{self, Entry, Locked, entries, free, lock, used};

@@ -1,5 +1,5 @@
-//! Loops of all schedules but those in [`constructs`](super::constructs), and ordered ones: a member goes on in an
-//! ordered part when all iterations before its chunk are over.
+//! Loops of all schedules but those in [`constructs`](super::constructs), and ordered ones: a member goes on
+//! in an ordered part when all iterations before its chunk are over.
 
 use super::constructs::{begin, next as next_chunk};
 use super::fibers::wait_for;

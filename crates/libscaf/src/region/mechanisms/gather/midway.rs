@@ -3,8 +3,8 @@
 //! A region that began on real threads is gathered at a barrier when its grant has become smaller than its
 //! team, or if its team has always had more threads than PUs and meets often. The last thread to arrive
 //! decides that, while all others wait for it. Each thread becomes a member that keeps its stack and its
-//! thread-local storage. Its kernel thread goes to its *berth* ([`idle_stacks`]) and sleeps. The master's doesn't:
-//! it is carrier 0, and takes the signals that are for the whole process.
+//! thread-local storage. Its kernel thread goes to its *berth* ([`idle_stacks`]) and sleeps. The master's
+//! doesn't: it is carrier 0, and takes the signals that are for the whole process.
 //!
 //! Nobody is within a loop, a section or a single then, so what the runtime keeps of these, for each thread,
 //! is equal for all of them. It stays so while the team is gathered, because all miss the same ones. So

@@ -1,8 +1,8 @@
 //! A team keeps its size and its threads become *members*: contexts that fewer kernel threads, *carriers*,
 //! run, changing from one to the next in user mode wherever OpenMP waits. Each member has a stack of its own
 //! ([`member_stacks`]) and the thread-local storage of the runtime's own worker of its number, which sleeps
-//! meanwhile ([`worker_tls`]). The runtime doesn't learn of such a region, so whatever a member may ask of it is
-//! answered here; a program that may ask for anything else isn't gathered ([`forbids`]).
+//! meanwhile ([`worker_tls`]). The runtime doesn't learn of such a region, so whatever a member may ask of it
+//! is answered here; a program that may ask for anything else isn't gathered ([`forbids`]).
 //!
 //! A region that begins on real threads is gathered at one of its barriers ([`midway`]).
 //!
@@ -11,7 +11,7 @@
 //!
 //! Code of LLVM's compilers asks in its own way ([`llvm`]); what a member is, is the same.
 //!
-//! Docs: docs/decisions/gather.md.
+//! Docs: docs/internals/gather.md.
 
 mod block_cache;
 pub mod cancel;

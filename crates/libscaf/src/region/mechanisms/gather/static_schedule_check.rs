@@ -1,7 +1,7 @@
 //! Whether we know how LLVM's runtime deals out static loops: by thread number, and a member has to be told
-//! its share as its thread would be ([`scaf_team::static_schedule`]). At first the runtime's answers to teams on threads
-//! are compared with ours. If one differs, because of `KMP_SCHEDULE` or in an unknown runtime, LLVM's
-//! regions aren't gathered.
+//! its share as its thread would be ([`scaf_team::static_schedule`]). At first the runtime's answers to teams
+//! on threads are compared with ours. If one differs, because of `KMP_SCHEDULE` or in an unknown runtime,
+//! LLVM's regions aren't gathered.
 
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};
