@@ -8,8 +8,8 @@ use super::timers::SHORT_LIVED;
 use crate::apply::Trouble;
 use crate::inspect::{Job, Verdict, When};
 use crate::log::info;
-use crate::observe::job::Step;
-use crate::observe::process::Stat;
+use crate::observe::proc_pid::Stat;
+use crate::observe::slurm_step::Step;
 use crate::observe::{affinity, clock};
 use crate::registry::{Code, Evidence, Grant, Identity, Program, Reach, Wishes, no_pus, usable};
 use crate::talk::Peer;
@@ -69,8 +69,8 @@ impl Daemon {
         if alone.is_none() {
             self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
         }
-        let words = &mut self.parts.words;
-        let line = || words.of(process.folder(), peer.owner).unwrap_or_default();
+        let lines = &mut self.parts.command_lines;
+        let line = || lines.of(process.folder(), peer.owner).unwrap_or_default();
         let name = hello.name().map_or_else(|| process.name(line), str::to_owned);
         let profile = self.parts.config.profiles.get(&name).cloned();
         // Who was named by its user is called that.
@@ -345,7 +345,7 @@ mod tests {
     fn this_process_is_the_one_that_connects_from_here() {
         let (a, _b) = std::os::unix::net::UnixStream::pair().unwrap();
         let peer = Peer::of(&a.into()).unwrap();
-        let process = crate::observe::process::Process::new(std::path::Path::new("/"), peer.pid);
+        let process = crate::observe::proc_pid::Process::new(std::path::Path::new("/"), peer.pid);
         check_identity(&peer, process.stat().unwrap().starttime, process.uid().unwrap()).unwrap();
     }
 }

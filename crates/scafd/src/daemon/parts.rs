@@ -11,15 +11,15 @@ use crate::apply::Apply;
 use crate::config::Config;
 use crate::control::{Tried, Turns};
 use crate::history::History;
-use crate::inspect::{Inspector, Kept};
+use crate::inspect::{CacheFile, Inspector};
 use crate::journal::Journal;
-use crate::log::Complaints;
+use crate::log::UserLimiters;
 use crate::observe::cgroup::Groups;
 use crate::observe::clock::Tsc;
+use crate::observe::command_lines::CommandLines;
 use crate::observe::counters::Counting;
-use crate::observe::load::Load;
-use crate::observe::process::FileId;
-use crate::observe::words::Words;
+use crate::observe::proc_pid::FileId;
+use crate::observe::unmanaged_load::Load;
 use crate::observe::{Limits, Observer};
 use crate::paths::Scope;
 use crate::registry::Registry;
@@ -56,13 +56,13 @@ pub struct Parts {
     /// Its mouth and ears; [`SIGNALS`] is watched already.
     pub talk: Talk,
     /// Who reads command lines.
-    pub words: Words,
+    pub command_lines: CommandLines,
     /// What programs taught, if that is kept; [`MEMORY`] is watched already.
     pub remember: Option<Remember>,
     /// An admin's verdicts about executables.
     pub verdicts: Verdicts,
     /// What was found out about files, if that is kept.
-    pub kept: Option<Kept>,
+    pub kept: Option<CacheFile>,
     /// The service manager's ear.
     pub notify: Notify,
     /// Whether every decision is logged.
@@ -108,7 +108,7 @@ pub struct Daemon {
     /// Connections that wait for an answer of the memory's, and whose they are.
     pub(super) asking: Vec<(u64, u32)>,
     pub(super) timers: Timers,
-    pub(super) complaints: Complaints,
+    pub(super) complaints: UserLimiters,
     pub(super) stop: bool,
     pub(super) turns: Option<Turns>,
 }
@@ -147,7 +147,7 @@ impl Daemon {
             executables: PerUser::default(),
             asking: Vec::new(),
             timers: Timers::new(),
-            complaints: Complaints::default(),
+            complaints: UserLimiters::default(),
             stop: false,
             turns: None,
             parts,

@@ -6,7 +6,7 @@ use crate::control::{Reply, Request};
 use crate::inspect::When;
 use crate::paths::Scope;
 use crate::registry::Program;
-use crate::remember::{Ask, Remember, Told, now_s};
+use crate::remember::{Answer, Ask, Remember, now_s};
 use crate::talk::Peer;
 use scaf_inspect::Origin;
 use scaf_memory::{Checked, Key};
@@ -52,7 +52,7 @@ impl Daemon {
         let known = process.executable().ok().and_then(same);
         program.code.can_wait = known.is_some_and(|known| known.can_wait);
         if let Some(Executable { code: executable, .. }) = known
-            && let Ok(line) = self.parts.words.of(process.folder(), program.identity.owner)
+            && let Ok(line) = self.parts.command_lines.of(process.folder(), program.identity.owner)
         {
             let arguments = scaf_inspect::arguments_in(&line);
             let (machine, executable) = (remember.machine().to_owned(), executable.clone());
@@ -73,7 +73,7 @@ impl Daemon {
         let mut changed = false;
         for told in told {
             match told {
-                Told::Recalled { id, key, found, checked, spinners } => {
+                Answer::Recalled { id, key, found, checked, spinners } => {
                     self.take_check(id, checked);
                     let Some(program) = self.registry.get_mut(id) else { continue };
                     let owner = program.identity.owner;
@@ -84,7 +84,7 @@ impl Daemon {
                         changed = true;
                     }
                 }
-                Told::Answer { connection, reply } => {
+                Answer::Reply { connection, reply } => {
                     self.asking.retain(|(asks, _)| *asks != connection);
                     self.parts.talk.answer(connection, &reply);
                 }

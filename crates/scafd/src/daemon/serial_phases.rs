@@ -6,7 +6,7 @@
 use super::parts::Daemon;
 use crate::inspect::When;
 use crate::observe::clock;
-use crate::observe::process::Process;
+use crate::observe::proc_pid::Process;
 use crate::registry::Program;
 use scaf_policy::ProgramId;
 

@@ -4,7 +4,7 @@
 //! another one needs all its contexts, or may, there are turns anyway, and full teams make more of these.
 
 use super::parts::Daemon;
-use crate::observe::process::FileId;
+use crate::observe::proc_pid::FileId;
 use scaf_policy::ProgramId;
 
 impl Daemon {
