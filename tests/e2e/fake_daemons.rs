@@ -188,9 +188,7 @@ fn a_server_that_says_nothing_holds_nobody_up() {
 
 #[test]
 fn another_users_socket_is_not_used() {
-    if !root_user() {
-        return; // only root can be somebody else
-    }
+    needs!(root_user(), "root, to be another user");
     let setup = Setup::without_daemon("equi");
     let path = setup.socket();
     std::fs::set_permissions(setup.folder(), std::os::unix::fs::PermissionsExt::from_mode(0o777))

@@ -119,9 +119,7 @@ fn what_a_spawned_shell_starts_has_the_original_affinity() {
 
 #[test]
 fn a_program_that_gives_up_its_rights_stays_attached() {
-    if !root_user() {
-        return; // only root can give up being root
-    }
+    needs!(root_user(), "root, to give it up");
     let setup = Setup::new("equi");
     let program = acting(&setup, "setuid");
     told(&program, "acted");

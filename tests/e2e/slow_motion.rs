@@ -1,6 +1,6 @@
 //! Slow motion: contexts that are control groups.
 
-use crate::support::{Setup, kernel, root_user, wait_for};
+use crate::support::{Setup, kernel, root_user, skip, wait_for};
 use scafd::apply::slow::Contexts;
 use scafd::observe::cgroup::cpu_group;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const TINY: &str = "name = 'tiny'\n\
 fn parent_of_contexts() -> Option<(PathBuf, bool)> {
     let group = cpu_group(Path::new("/")).filter(|_| root_user());
     if group.is_none() {
-        eprintln!("skipped: no cpu controller of control groups here, or not root");
+        skip::skipped("root, and the cpu controller of control groups");
     }
     group
 }

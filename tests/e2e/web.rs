@@ -87,9 +87,7 @@ fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() 
 
 #[test]
 fn another_user_sees_nothing() {
-    if !root_user() {
-        return;
-    }
+    needs!(root_user(), "root, to be another user");
     let setup = Setup::new("equi");
     let program = setup.program("loops").option("--name", "secret").threads(2).start();
     program.until("a grant", |program| program.dop.is_some());
@@ -115,10 +113,7 @@ fn another_user_sees_nothing() {
 
 #[test]
 fn a_real_prometheus_scrapes_two_daemons_and_has_our_alerts() {
-    if Command::new("prometheus").arg("--version").output().is_err() {
-        eprintln!("not tried: there is no prometheus");
-        return;
-    }
+    needs!(Command::new("prometheus").arg("--version").output().is_ok(), "prometheus");
     let setup = Setup::new("equi");
     let other = setup.folder().join("other.sock");
     let mut command = setup.command(&released("scafd"));

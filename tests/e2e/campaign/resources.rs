@@ -79,9 +79,7 @@ fn without_memory() {
 
 #[test]
 fn without_room_on_the_disk() {
-    if !root_user() {
-        return; // only root can bring a disk
-    }
+    needs!(root_user(), "root, to mount a disk");
     let mut tally = Tally::default();
     for pages in some([1, 2, 3, 4, 6, 8, 12, 16, 24].into_iter(), 9) {
         serve("a full disk", &mut tally, |setup, command| {

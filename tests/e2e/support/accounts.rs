@@ -1,7 +1,7 @@
 //! Accounts of a cluster's jobs: slurmdbd with a database of its own. They end when this is dropped.
 
 use super::slurm::free_ports;
-use super::{Setup, wait_for};
+use super::{Setup, skip, wait_for};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -19,7 +19,7 @@ impl Accounts {
     /// `None`, with the reason printed, where they can't be had. munged listens in `folder`.
     pub(super) fn start(setup: &Setup, folder: &Path) -> Option<Accounts> {
         if let Some(missing) = NEEDED.iter().find(|file| !Path::new(file).exists()) {
-            println!("not tried: {missing} is missing: run scripts/setup.sh tests");
+            skip::skipped(&format!("{missing} (scripts/setup.sh tests)"));
             return None;
         }
         let [port, own_port] = free_ports();
