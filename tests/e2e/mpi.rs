@@ -103,7 +103,7 @@ fn when_the_wait_is_over_everybody_has_what_the_policy_gives() {
 }
 
 #[test]
-fn mpi_behind_the_door_of_a_library_is_heard() {
+fn mpi_that_only_a_library_calls_is_seen() {
     if here().all(|mpi| mpi.ranks != OPEN_MPI.ranks) {
         return;
     }

@@ -49,7 +49,7 @@ impl Drop for Web {
 }
 
 #[test]
-fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() {
+fn who_comes_is_shown_at_once_with_what_he_has_and_what_others_would_decide() {
     let setup = Setup::new("equi");
     let web = Web::start(&setup, &setup.socket(), |_| {});
     let mut events = Events::ask(web.port, &format!("{}\r\n", web.bearer()));
@@ -77,7 +77,7 @@ fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() 
     second.finish().well();
     let departures = |web: &Web| web.get("/metrics").contains("scaf_departures_total 2.0\n");
     wait_for("both departures", || departures(&web).then_some(()));
-    // The daemon's end and the next one are told, and its programs are counted on.
+    // The daemon's end and the next one are shown, and its programs are counted on.
     setup.end_daemon(libc::SIGTERM);
     events.until("event: lost\ndata: \"no daemon");
     setup.start_daemon();
@@ -106,8 +106,8 @@ fn another_user_sees_nothing() {
     // Nor can he read it from the process.
     let pid = ours.child.id();
     let look = format!("cat /proc/{pid}/environ /proc/{pid}/cmdline /proc/{pid}/mem");
-    let told = Command::new("sh").args(["-c", &look]).uid(65_534).gid(65_534).output().expect("sh");
-    assert!(!String::from_utf8_lossy(&told.stdout).contains(&ours.token));
+    let read = Command::new("sh").args(["-c", &look]).uid(65_534).gid(65_534).output().expect("sh");
+    assert!(!String::from_utf8_lossy(&read.stdout).contains(&ours.token));
     program.finish().well();
 }
 

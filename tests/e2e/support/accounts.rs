@@ -10,7 +10,7 @@ pub struct Accounts {
     port: u16,
     folder: PathBuf,
     database: Child,
-    keeper: Option<Child>,
+    slurmdbd: Option<Child>,
 }
 
 const NEEDED: [&str; 3] = ["/usr/sbin/slurmdbd", "/usr/sbin/mariadbd", "/usr/bin/mariadb-install-db"];
@@ -45,7 +45,7 @@ impl Accounts {
             .args(["--bind-address=127.0.0.1", &format!("--port={own_port}"), "--skip-name-resolve"])
             .spawn()
             .expect("mariadbd");
-        let mut accounts = Accounts { port, folder: folder.to_owned(), database, keeper: None };
+        let mut accounts = Accounts { port, folder: folder.to_owned(), database, slurmdbd: None };
         wait_for("the database listens", || listens(own_port));
         let at = folder.display();
         let text = format!(
@@ -64,9 +64,9 @@ impl Accounts {
         let file = folder.join("slurmdbd.conf");
         std::fs::write(&file, text).expect("slurmdbd.conf");
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("chmod");
-        let keeper =
+        let slurmdbd =
             silent("/usr/sbin/slurmdbd").arg("-D").env("SLURM_CONF", folder.join("slurm.conf")).spawn();
-        accounts.keeper = Some(keeper.expect("slurmdbd"));
+        accounts.slurmdbd = Some(slurmdbd.expect("slurmdbd"));
         wait_for("slurmdbd listens", || listens(port));
         Some(accounts)
     }
@@ -90,7 +90,7 @@ fn listens(port: u16) -> Option<()> {
 
 impl Drop for Accounts {
     fn drop(&mut self) {
-        for child in self.keeper.iter_mut().chain([&mut self.database]) {
+        for child in self.slurmdbd.iter_mut().chain([&mut self.database]) {
             super::setup::end(child);
         }
         if std::thread::panicking() {
