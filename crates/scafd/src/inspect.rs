@@ -64,7 +64,7 @@ pub struct Verdict {
     /// Whether that is its executable's own code.
     pub spins_itself: bool,
     /// The marks of all such loops that don't yield by themselves, at their addresses in the process
-    /// ([`scaf_team::gather::marks`]); `None` if one has none.
+    /// ([`scaf_team::arch::spin_marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
     /// Which program it is, if that can be told.
     pub origin: Option<Origin>,

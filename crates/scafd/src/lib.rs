@@ -3,8 +3,8 @@
 //! [`observe`] reads the system, [`apply`] changes it, [`talk`] talks to clients, [`service`] to a service
 //! manager. The others are state and arithmetic, but for [`inspect`], which starts helper processes,
 //! [`remember`], whose thread keeps files, and [`daemon`], the loop that calls them all. Where it serves all
-//! users, what needs rights is done by another process ([`broker_process`]), asked through [`broker`]. [`control`] and
-//! [`paths`] are shared with the command line.
+//! users, what needs rights is done by another process ([`broker_process`]), asked through [`broker`].
+//! [`control`] and [`paths`] are shared with the command line.
 
 pub mod apply;
 mod arch;

@@ -218,8 +218,8 @@ impl Process {
         (threads.filter(|thread| state(thread) == Some('R')).count(), cost as u32)
     }
 
-    /// What people call it: by its script or main class in its command line ([`program_name::of`]), which is `read`
-    /// for interpreters only, else by its executable, or by its main thread where that can't be read.
+    /// What people call it: by its script or main class in its command line ([`program_name::of`]), which is
+    /// `read` for interpreters only, else by its executable, or by its main thread where that can't be read.
     pub fn name(&self, read: impl FnOnce() -> Vec<u8>) -> String {
         let exe = self.path().ok();
         let exe = exe.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
