@@ -1,13 +1,13 @@
-//! `scaf sim` and `scaf bench decide`, as a user types them.
+//! `scaf-lab`, as it is typed.
 
 use std::process::{Command, Output};
 
-fn scaf(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_scaf")).args(arguments).output().expect("scaf starts")
+fn lab(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_scaf-lab")).args(arguments).output().expect("scaf-lab starts")
 }
 
 fn json(arguments: &[&str]) -> serde_json::Value {
-    let output = scaf(arguments);
+    let output = lab(arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON alone on standard output")
 }
@@ -95,7 +95,7 @@ fn decisions_are_timed() {
 #[test]
 fn what_is_missing_or_wrong_is_told() {
     let says = |arguments: &[&str], words: &str| {
-        let output = scaf(arguments);
+        let output = lab(arguments);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && error.contains(words), "{error}");
     };

@@ -4,11 +4,11 @@
 //! curve. Each policy decides a few times before it is timed, and its decisions are in effect.
 
 use super::noise::{Noise, Report};
-use super::stats::median;
-use super::{Header, publish};
 use crate::cli::Decide;
-use crate::output;
 use anyhow::{Result, bail};
+use scaf_cli::bench::stats::median;
+use scaf_cli::bench::{Header, publish};
+use scaf_cli::output;
 use scaf_policy::{Dop, Machine, POLICIES, PolicyEntry, Program, ProgramId, Settings};
 use serde::Serialize;
 use std::process::ExitCode;

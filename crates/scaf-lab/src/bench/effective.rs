@@ -5,15 +5,16 @@
 //! the paper), or with resource eaters, one thread of the kernel `triad` each. Partitions are units of the
 //! topology or fractions of them, as in the policy `taco`.
 
-use super::child::Recipe;
-use super::corun::{Part, Run, corun};
-use super::folders::Folders;
-use super::interrupt::Interrupt;
-use super::progress::Progress;
-use super::stats::median;
-use super::{Header, publish};
-use crate::{cli, host, output, target};
+use crate::cli;
 use anyhow::{Context, Result, bail};
+use scaf_cli::bench::child::Recipe;
+use scaf_cli::bench::corun::{Part, Run, corun};
+use scaf_cli::bench::folders::Folders;
+use scaf_cli::bench::interrupt::Interrupt;
+use scaf_cli::bench::progress::Progress;
+use scaf_cli::bench::stats::median;
+use scaf_cli::bench::{Header, publish};
+use scaf_cli::{host, output, target};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;

@@ -5,23 +5,26 @@
 //! experiments come from another run, under a daemon that makes experiments but doesn't explore. All are
 //! repeated by turns, and each number is the median.
 
-use super::child::{Child, Recipe};
-use super::corun::{self, Part, Run};
-use super::folders::Folders;
-use super::interrupt::Interrupt;
-use super::private::Private;
-use super::progress::Progress;
-use super::solo;
-use super::stats::median;
-use super::{Header, publish};
-use crate::{cli, daemon, host, output};
+use crate::cli;
 use anyhow::{Context, Result, bail, ensure};
+use scaf_cli::bench::child::{Child, Recipe};
+use scaf_cli::bench::corun::{self, Part, Run};
+use scaf_cli::bench::folders::Folders;
+use scaf_cli::bench::interrupt::Interrupt;
+use scaf_cli::bench::private::Private;
+use scaf_cli::bench::progress::Progress;
+use scaf_cli::bench::solo;
+use scaf_cli::bench::stats::median;
+use scaf_cli::bench::{Header, publish};
+use scaf_cli::{daemon, host, output};
 use scafd::control;
 use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;
 
 const CAP_S: f64 = 120.0;
+const EXPLORES: &str = "explore = true\n";
+const EXPERIMENTS: &str = "experiments = \"always\"\nrate_hz = 10\n";
 
 /// What is estimated: a name, a kernel and its arguments. The cases scale well, or badly in different ways.
 const CASES: [(&str, &str, &[&str]); 12] = [
@@ -107,8 +110,8 @@ pub fn run(flags: &cli::Estimate) -> Result<ExitCode> {
         let mut rounds: Vec<Vec<(f64, Said)>> = vec![vec![]; dops.len()];
         for repetition in 0..flags.repetitions as usize {
             let truth = alone.round(repetition, &interrupt)?;
-            let explored = said(Private::exploring(&interrupt)?)?;
-            let tried = said(Private::experimenting(&interrupt)?)?;
+            let explored = said(Private::configured("equi", EXPLORES, &interrupt)?)?;
+            let tried = said(Private::configured("equi", EXPERIMENTS, &interrupt)?)?;
             for ((rounds, p), truth) in rounds.iter_mut().zip(&dops).zip(truth) {
                 rounds.push((truth, Said::of(*p, &explored, &tried)));
             }

@@ -1,6 +1,6 @@
 //! What the timings of decisions share: their report, and pseudo-random numbers.
 
-use super::Header;
+use scaf_cli::bench::Header;
 use scaf_policy::Program;
 use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;

@@ -4,11 +4,11 @@
 //! placement after this change is timed, and the next one, where everybody can stay.
 
 use super::noise::{Noise, Report};
-use super::stats::median;
-use super::{Header, publish};
 use crate::cli::Decide;
-use crate::output;
 use anyhow::Result;
+use scaf_cli::bench::stats::median;
+use scaf_cli::bench::{Header, publish};
+use scaf_cli::output;
 use scaf_policy::place::{Style, Want, place};
 use scaf_policy::{ProgramId, Pu, PuSet, Topology};
 use serde::Serialize;

@@ -2,10 +2,10 @@
 
 use super::cluster_plot::{self, Row};
 use super::list;
-use crate::bench::{Header, publish};
 use crate::cli::SimCluster;
-use crate::output;
 use anyhow::{Context, Result, anyhow};
+use scaf_cli::bench::{Header, publish};
+use scaf_cli::output;
 use scaf_sim::cluster::{self, Setting, Sharing};
 use serde::Serialize;
 use std::process::ExitCode;

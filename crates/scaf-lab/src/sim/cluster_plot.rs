@@ -1,9 +1,9 @@
 //! The picture of a simulated cluster: throughput, waiting and the unlucky tenth's slowdown by load, a line
 //! for each way to share nodes.
 
-use crate::picture::{self, Area, Drawn, GRID, HEADING, MARGIN, PALETTE, TEXT, WIDTH};
 use anyhow::Result;
 use plotters::prelude::*;
+use scaf_cli::picture::{self, Area, Drawn, GRID, HEADING, MARGIN, PALETTE, TEXT, WIDTH};
 use scaf_sim::cluster::Figures;
 use serde::Serialize;
 

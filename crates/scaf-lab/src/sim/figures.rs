@@ -1,9 +1,9 @@
 //! The papers' figures: bars, lines over time, and schedules. The papers' own values are grey.
 
-use crate::picture::{self, Area, Drawn, GREYS, GRID, HEADING, MARGIN, PALETTE, TEXT, WIDTH};
 use anyhow::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use scaf_cli::picture::{self, Area, Drawn, GREYS, GRID, HEADING, MARGIN, PALETTE, TEXT, WIDTH};
 use scaf_sim::paper::{Figure, Kind, Schedule};
 
 const HEIGHT: u32 = 400;

@@ -1,10 +1,10 @@
 //! `scaf sim mixes`: policies in a closed loop with programs of known speedups, against the best possible.
 
 use super::known;
-use crate::bench::{Header, publish};
 use crate::cli::SimMixes;
-use crate::output;
 use anyhow::{Context, Result, anyhow};
+use scaf_cli::bench::{Header, publish};
+use scaf_cli::output;
 use scaf_policy::{Settings, by_name};
 use scaf_sim::mixes::{self, Curve, Setting, curves};
 use serde::Serialize;

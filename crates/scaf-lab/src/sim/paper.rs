@@ -1,10 +1,10 @@
 //! `scaf sim paper`: an experiment of the papers, ours beside theirs.
 
 use super::{draw, list};
-use crate::bench::{Header, publish};
 use crate::cli::SimPaper;
-use crate::output;
 use anyhow::{Result, anyhow};
+use scaf_cli::bench::{Header, publish};
+use scaf_cli::output;
 use scaf_sim::paper::{PAPERS, Paper};
 use serde::Serialize;
 use std::process::ExitCode;

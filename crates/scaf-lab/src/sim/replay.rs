@@ -1,10 +1,10 @@
 //! `scaf sim replay`: what would have happened in a recorded trace under another policy, beside what did.
 
 use super::{Summary, known, list};
-use crate::bench::{Header, publish};
 use crate::cli::SimReplay;
-use crate::output;
 use anyhow::{Context, Result};
+use scaf_cli::bench::{Header, publish};
+use scaf_cli::output;
 use scaf_policy::metrics;
 use scaf_sim::trace::{self, Rebuilt, Recorded};
 use scaf_sim::{Options, Outcome, paper};

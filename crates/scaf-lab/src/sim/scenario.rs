@@ -1,10 +1,10 @@
 //! `scaf sim run`: a scenario under one policy after another.
 
 use super::{Summary, draw, known, list};
-use crate::bench::{Header, publish};
 use crate::cli::SimRun;
-use crate::output;
 use anyhow::{Context, Result};
+use scaf_cli::bench::{Header, publish};
+use scaf_cli::output;
 use scaf_sim::trace::Line;
 use scaf_sim::{Options, Outcome, Scenario, paper};
 use serde::Serialize;

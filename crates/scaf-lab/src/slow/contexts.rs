@@ -1,7 +1,7 @@
 //! Contexts as control groups: a folder with groups 0, 1, 2 and so on, all with the same quota. A thread is
 //! moved by writing its id into `tasks` (version 1) or `cgroup.threads` (version 2, threaded groups).
 
-use crate::apply::groups;
+use scafd::apply::groups;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -79,10 +79,12 @@ fn refused(path: &Path) -> impl FnOnce(io::Error) -> Error {
 impl Contexts {
     /// Makes `count` groups in a new one at `folder`, whose parent is a group of the cpu controller.
     /// # Errors
-    /// See [`Error`]. The caller takes away what was made so far by [`Contexts::remove`].
+    /// See [`Error`]. The caller removes what was made so far by [`Contexts::remove`].
     pub fn make(folder: &Path, version_2: bool, count: u32, cores: f64) -> Result<Contexts, Error> {
-        Contexts::groups(folder, version_2, count, quota_us(count, cores)?)?;
-        Contexts::open(folder).map_err(refused(folder))
+        let quota_us = quota_us(count, cores)?;
+        Contexts::groups(folder, version_2, count, quota_us)?;
+        let pace = quota_us as f64 / MOST_PERIOD_US as f64;
+        Ok(Contexts { folder: folder.to_owned(), count, pace, threads: THREADS[usize::from(version_2)] })
     }
 
     fn groups(folder: &Path, version_2: bool, count: u32, quota: u64) -> Result<(), Error> {
@@ -118,36 +120,7 @@ impl Contexts {
         Ok(())
     }
 
-    /// Finds the contexts that were made at `folder`.
-    /// # Errors
-    /// There are none, or they have no quota.
-    pub fn open(folder: &Path) -> io::Result<Contexts> {
-        let wrong = |what: &str| {
-            io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("{}: no contexts for slow motion: {what}", folder.display()),
-            )
-        };
-        let first = folder.join("0");
-        let threads = ["tasks", "cgroup.threads"].into_iter().find(|file| first.join(file).exists());
-        let threads = threads.ok_or_else(|| wrong("there is no group 0"))?;
-        let read = |file: &str| fs::read_to_string(first.join(file)).unwrap_or_default();
-        let text = if threads == "tasks" {
-            format!("{} {}", read("cpu.cfs_quota_us").trim(), read("cpu.cfs_period_us").trim())
-        } else {
-            read("cpu.max")
-        };
-        let mut numbers = text.split_whitespace().map(|word| word.parse::<f64>().unwrap_or(0.0));
-        let (quota, period) = (numbers.next().unwrap_or(0.0), numbers.next().unwrap_or(0.0));
-        if quota <= 0.0 || period <= 0.0 {
-            return Err(wrong("group 0 has no quota"));
-        }
-        let count = (0u32..).take_while(|context| folder.join(context.to_string()).is_dir()).count();
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        Ok(Contexts { folder: folder.to_owned(), count, pace: quota / period, threads })
-    }
-
-    /// Takes away what [`Contexts::make`] made; processes left inside are moved to the group around it.
+    /// Removes what [`Contexts::make`] made; processes left inside are moved to the group around it.
     /// # Errors
     /// The kernel refuses, or it takes more than a second.
     pub fn remove(folder: &Path) -> io::Result<()> {
@@ -173,11 +146,6 @@ impl Contexts {
         last
     }
 
-    /// Folder of the groups.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// Number of contexts.
     pub fn count(&self) -> u32 {
         self.count
@@ -190,7 +158,7 @@ impl Contexts {
 
     /// The file that moves a process whose id, or 0 for the writer, is written into it: to a context, or for
     /// `None` beside all contexts, without a quota.
-    pub fn door(&self, context: Option<u32>) -> PathBuf {
+    pub fn processes(&self, context: Option<u32>) -> PathBuf {
         let group = context.map_or(self.folder.clone(), |context| self.folder.join(context.to_string()));
         group.join("cgroup.procs")
     }
@@ -232,30 +200,6 @@ mod tests {
         assert!(error.contains("17 contexts") && error.contains("at most 16"), "{error}");
     }
 
-    #[test]
-    fn groups_of_either_version_are_found_with_their_pace() {
-        for (files, quotas) in [
-            ("tasks", [("cpu.cfs_quota_us", "2000\n"), ("cpu.cfs_period_us", "10000\n")].as_slice()),
-            ("cgroup.threads", &[("cpu.max", "2000 10000\n")]),
-        ] {
-            let folder = tempfile::tempdir().unwrap();
-            assert!(Contexts::open(folder.path()).unwrap_err().to_string().contains("no group 0"));
-            for context in ["0", "1", "2"] {
-                let group = folder.path().join(context);
-                fs::create_dir(&group).unwrap();
-                fs::write(group.join(files), "").unwrap();
-            }
-            assert!(Contexts::open(folder.path()).unwrap_err().to_string().contains("no quota"));
-            for (name, text) in quotas {
-                fs::write(folder.path().join("0").join(name), text).unwrap();
-            }
-            let found = Contexts::open(folder.path()).unwrap();
-            assert_eq!((found.count(), found.pace()), (3, 0.2));
-            found.put(77, 2).unwrap();
-            assert_eq!(fs::read_to_string(folder.path().join("2").join(files)).unwrap(), "77");
-        }
-    }
-
     /// Each file below `folder` and its text, in order of the paths.
     fn files(folder: &Path) -> Vec<(String, String)> {
         let mut all = Vec::new();
@@ -274,10 +218,27 @@ mod tests {
     // No kernel stands behind these files: nothing is refused, and no files appear in new folders.
 
     #[test]
+    fn in_version_1_each_context_has_a_quota_and_threads_are_moved_by_tasks() {
+        let parent = tempfile::tempdir().unwrap();
+        let made = Contexts::make(&parent.path().join("slow"), false, 2, 0.5).unwrap();
+        assert_eq!((made.count(), made.pace()), (2, 0.2));
+        made.put(77, 1).unwrap();
+        let context =
+            [("cpu.cfs_burst_us", "2000"), ("cpu.cfs_period_us", "10000"), ("cpu.cfs_quota_us", "2000")];
+        let mut all: Vec<(String, String)> = ["0", "1"]
+            .iter()
+            .flat_map(|at| context.map(|(file, text)| (format!("slow/{at}/{file}"), text.to_owned())))
+            .collect();
+        all.push(("slow/1/tasks".into(), "77".into()));
+        all.push(("slow/cpu.shares".into(), "262144".into()));
+        assert_eq!(files(parent.path()), all);
+    }
+
+    #[test]
     fn in_version_2_the_groups_are_threaded_and_the_cpu_controller_is_handed_down_to_them() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("slow");
-        Contexts::groups(&folder, true, 2, 2_000).unwrap();
+        let made = Contexts::make(&folder, true, 2, 0.5).unwrap();
         let written = |file: &str, text: &str| (file.to_owned(), text.to_owned());
         let context = |at: &str| {
             [("cgroup.type", "threaded"), ("cpu.max", "2000 10000"), ("cpu.max.burst", "2000")]
@@ -291,13 +252,11 @@ mod tests {
         let all =
             [written("cgroup.subtree_control", "+cpu")].into_iter().chain(context("0")).chain(context("1"));
         assert_eq!(files(parent.path()), all.chain(shared).collect::<Vec<_>>());
-        for context in ["0", "1"] {
-            fs::write(folder.join(context).join("cgroup.threads"), "").unwrap();
-        }
-        let found = Contexts::open(&folder).unwrap();
-        assert_eq!((found.count(), found.pace(), found.threads), (2, 0.2, "cgroup.threads"));
-        assert_eq!(found.door(Some(1)), folder.join("1/cgroup.procs"));
-        assert_eq!(found.door(None), folder.join("cgroup.procs"));
+        assert_eq!((made.count(), made.pace(), made.threads), (2, 0.2, "cgroup.threads"));
+        assert_eq!(made.processes(Some(1)), folder.join("1/cgroup.procs"));
+        assert_eq!(made.processes(None), folder.join("cgroup.procs"));
+        made.put(77, 1).unwrap();
+        assert_eq!(fs::read_to_string(folder.join("1/cgroup.threads")).unwrap(), "77");
     }
 
     #[test]

@@ -1,23 +1,28 @@
-//! Slow motion: a machine of N contexts on fewer real cores. Each context is a control group with a CPU
-//! quota, so that all are equally slow; a thread runs on a context by being in its group
-//! ([`scafd::apply::slow`]).
-//!
-//! The private daemon moves the threads of programs that it manages; a thread of ours moves all others. The
-//! folder's name has the process that made it. The groups go with [`Motion`]; those of a killed benchmark are
-//! removed by the next one.
+//! Slow motion: a machine of more contexts than there are cores, all equally slow. Each context is a control
+//! group with a CPU quota. The daemon decides in a dry run, as on such a machine; what it decides is read from
+//! its control socket and carried out here, by moving threads between the groups ([`Mover`]). The groups go
+//! with [`SlowMachine`]; those of a killed benchmark are removed by the next one.
 
-use super::child::Recipe;
-use super::seat::{Seat, lock};
-use crate::environment::Change;
-use crate::host;
+mod contexts;
+mod mover;
+mod spread;
+
 use anyhow::{Context, Result};
-use scafd::apply::slow::{Contexts, MOST_PERIOD_US, RHYTHM, Slow};
+use contexts::{Contexts, MOST_PERIOD_US};
+use mover::{Mover, PERIOD};
+use scaf_cli::bench::child::{Recipe, Seat};
+use scaf_cli::bench::interrupt::Interrupt;
+use scaf_cli::bench::mix::{SlowMotion, Testbed};
+use scaf_cli::bench::private::Private;
+use scaf_cli::environment::Change;
+use scaf_cli::{daemon, host};
 use scafd::observe::{Observer, cgroup};
-use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 /// The folder's name is this, then the process id and start time of the process that made it.
@@ -29,51 +34,50 @@ pub const CANNOT_SHOW: [&str; 4] = [
     "placement: contexts have no topology",
     "spinning: waiting threads sleep at once",
     "regions much shorter than a quota's period of 10 ms scale worse than they would: a wait at their end \
-     may last until the next \
-     period",
+     may last until the next period",
 ];
 
 /// A machine in slow motion, until it is dropped.
-pub struct Motion {
-    hands: Arc<Mutex<Slow>>,
+pub struct SlowMachine {
+    mover: Arc<Mutex<Mover>>,
+    daemons: Arc<Mutex<Vec<Daemon>>>,
     stop: Arc<AtomicBool>,
     follower: Option<JoinHandle<()>>,
     // Dropped after the rest: the groups are empty by then.
     groups: Groups,
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub struct About {
-    contexts: u32,
-    pace_ratio: f64,
-    period_ms: f64,
-    cannot_show: [&'static str; 4],
+/// A daemon that decides for this machine.
+struct Daemon {
+    socket: PathBuf,
+    managed: BTreeSet<u32>,
 }
 
-impl About {
-    pub fn words(&self) -> String {
-        let mut text = format!(
-            "slow motion: {} contexts, each {:.0}% of a core's time by periods of {:.0} ms; what it can't \
-             show:\n",
-            self.contexts,
-            self.pace_ratio * 100.0,
-            self.period_ms
-        );
-        for what in self.cannot_show {
-            text += &format!("  - {what}\n");
+impl Daemon {
+    /// Places its programs as it says; false if it has ended.
+    fn obey(&mut self, mover: &Mutex<Mover>) -> bool {
+        let Ok(snapshot) = daemon::snapshot(&self.socket) else { return self.socket.exists() };
+        let mut mover = lock(mover);
+        let before = std::mem::take(&mut self.managed);
+        for program in snapshot.programs {
+            let on = if program.dop.is_some() { program.pus.iter().collect() } else { vec![] };
+            mover.place(program.pid, on);
+            self.managed.insert(program.pid);
         }
-        text
+        before.difference(&self.managed).for_each(|left| mover.place(*left, vec![]));
+        true
     }
 }
 
-impl Motion {
-    /// Makes a machine of `contexts`; the error says what control groups don't allow.
-    pub fn start(contexts: u32) -> Result<Motion> {
+impl SlowMachine {
+    /// Makes a machine of `contexts`.
+    /// # Errors
+    /// What control groups don't allow.
+    pub fn start(contexts: u32) -> Result<SlowMachine> {
         let root = Path::new("/");
         let (parent, version_2) = cgroup::cpu_group(root).context(
             "slow motion needs the cpu controller of control groups, version 1 or 2, and none is mounted \
-             here; on a machine or \
-             in a container that has it (docker run --privileged --cgroupns=host), it works for root",
+             here; on a machine or in a container that has it (docker run --privileged --cgroupns=host), it works for root",
         )?;
         let observer = Observer::new(root);
         remove_leftovers(&parent, &observer);
@@ -82,58 +86,122 @@ impl Motion {
         let pid = std::process::id();
         let name = format!("{PREFIX}{pid}-{}", observer.process(pid).stat()?.starttime);
         let groups = Groups(parent.join(name));
-        let hands = Slow::new(Contexts::make(&groups.0, version_2, contexts, cores)?);
-        let (hands, stop) = (Arc::new(Mutex::new(hands)), Arc::new(AtomicBool::new(false)));
-        let (follows, stops) = (Arc::clone(&hands), Arc::clone(&stop));
+        let mover = Mover::new(Contexts::make(&groups.0, version_2, contexts, cores)?);
+        let (mover, stop) = (Arc::new(Mutex::new(mover)), Arc::new(AtomicBool::new(false)));
+        let daemons = Arc::new(Mutex::new(Vec::<Daemon>::new()));
+        let (moves, stops, decide) = (Arc::clone(&mover), Arc::clone(&stop), Arc::clone(&daemons));
         let follower = std::thread::spawn(move || {
             while !stops.load(Ordering::Relaxed) {
-                lock(&follows).follow();
-                std::thread::sleep(RHYTHM);
+                lock(&decide).retain_mut(|daemon| daemon.obey(&moves));
+                lock(&moves).follow();
+                std::thread::sleep(PERIOD);
             }
         });
-        Ok(Motion { hands, stop, follower: Some(follower), groups })
+        Ok(SlowMachine { mover, daemons, stop, follower: Some(follower), groups })
     }
 
-    pub fn contexts(&self) -> u32 {
-        lock(&self.hands).contexts().count()
-    }
-
-    /// Speed of a context relative to a core.
-    pub fn pace(&self) -> f64 {
-        lock(&self.hands).contexts().pace()
-    }
-
+    /// Folder of the contexts' groups, which are numbered.
     pub fn folder(&self) -> &Path {
         &self.groups.0
     }
 
-    /// The recipe of a private daemon beside the contexts, so that it runs when they are busy.
-    pub fn beside(&self, recipe: Recipe) -> Recipe {
-        let seat = Seat { hands: Arc::clone(&self.hands), contexts: vec![], managed: true };
-        Recipe { seat: Some(seat), ..recipe }
+    /// The further words on the command line of a daemon that decides for this machine.
+    pub fn words(&self) -> Vec<String> {
+        let topology = format!("pack:1 core:{} pu:1", lock(&self.mover).contexts().count());
+        ["--dry-run", "--topology", &topology, "--pace", &self.pace().to_string()].map(String::from).into()
     }
 
-    pub fn about(&self) -> About {
-        About {
-            contexts: self.contexts(),
-            pace_ratio: self.pace(),
-            period_ms: MOST_PERIOD_US as f64 * 1e-3,
-            cannot_show: CANNOT_SHOW,
-        }
+    /// Carries out what the daemon at that socket decides.
+    pub fn obey(&self, socket: PathBuf) {
+        lock(&self.daemons).push(Daemon { socket, managed: BTreeSet::new() });
     }
 
-    /// The recipe in slow motion, on the contexts numbered by its PUs; without PUs on all, beginning with
-    /// `first`. The daemon moves a `managed` program once it has attached.
-    pub fn of(&self, recipe: Recipe, first: u32, managed: bool) -> Recipe {
-        let count = self.contexts();
+    fn seat(&self, contexts: Vec<u32>, managed: bool) -> Option<Arc<dyn Seat>> {
+        Some(Arc::new(Start { mover: Arc::clone(&self.mover), contexts, managed }))
+    }
+}
+
+impl Testbed for SlowMachine {
+    fn pus(&self) -> Vec<u32> {
+        (0..lock(&self.mover).contexts().count()).collect()
+    }
+
+    fn pace(&self) -> f64 {
+        lock(&self.mover).contexts().pace()
+    }
+
+    // All programs wait passively anyway.
+    fn configs(&self) -> &[&'static str] {
+        &["unmanaged", "pinned", "equi", "scaf"]
+    }
+
+    /// The daemon runs beside the contexts, so that it runs when they are busy. Hardware counters are off:
+    /// they count for a core.
+    fn daemon(
+        &self,
+        policy: &str,
+        _by_turns: bool,
+        memory: Option<&Path>,
+        interrupt: &Interrupt,
+    ) -> Result<Private> {
+        let words = self.words().into_iter().map(Into::into).collect();
+        let off = "counters = \"off\"\n";
+        let private = Private::launch(policy, off, memory, words, self.seat(vec![], true), interrupt)?;
+        self.obey(private.socket());
+        Ok(private)
+    }
+
+    /// On the contexts numbered by its PUs; without PUs on all, beginning with `first`.
+    fn place(&self, recipe: Recipe, first: u32, managed: bool) -> Recipe {
+        let count = self.pus().len() as u32;
         let all = || (0..count).map(|context| (context + first) % count).collect();
         let contexts = recipe.pus.clone().unwrap_or_else(all);
         let mut environment = vec![("OMP_NUM_THREADS", Some(count.to_string().into()))];
         environment.extend(recipe.environment.iter().cloned());
         environment.extend(passive(managed));
-        let seat = Seat { hands: Arc::clone(&self.hands), contexts, managed };
-        Recipe { environment, pus: None, seat: Some(seat), ..recipe }
+        Recipe { environment, pus: None, seat: self.seat(contexts, managed), ..recipe }
     }
+
+    fn slow_motion(&self) -> Option<SlowMotion> {
+        Some(SlowMotion {
+            contexts: self.pus().len() as u32,
+            pace_ratio: self.pace(),
+            period_ms: MOST_PERIOD_US as f64 * 1e-3,
+            cannot_show: &CANNOT_SHOW,
+        })
+    }
+}
+
+/// Where a program starts.
+struct Start {
+    mover: Arc<Mutex<Mover>>,
+    /// The program's contexts, the first of which it starts on; if empty, it starts beside them.
+    contexts: Vec<u32>,
+    managed: bool,
+}
+
+impl Seat for Start {
+    fn processes(&self) -> Result<File> {
+        let file = lock(&self.mover).contexts().processes(self.contexts.first().copied());
+        File::options().write(true).open(&file).with_context(|| format!("can't open {}", file.display()))
+    }
+
+    fn started(&self, pid: u32) {
+        // A managed program is placed once it has attached to the daemon.
+        if !self.managed {
+            lock(&self.mover).place(pid, self.contexts.clone());
+        }
+    }
+}
+
+impl std::fmt::Debug for Start {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "contexts {:?}", self.contexts)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes waiting threads sleep: a spinning one would use up its context's quota.
@@ -147,7 +215,7 @@ fn passive(managed: bool) -> Vec<Change> {
     }
 }
 
-impl Drop for Motion {
+impl Drop for SlowMachine {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(follower) = self.follower.take() {
@@ -162,7 +230,7 @@ struct Groups(PathBuf);
 impl Drop for Groups {
     fn drop(&mut self) {
         if let Err(error) = Contexts::remove(&self.0) {
-            eprintln!("scaf: {} is left behind: {error}; the next run removes it", self.0.display());
+            eprintln!("scaf-lab: {} is left behind: {error}; the next run removes it", self.0.display());
         }
     }
 }
@@ -181,7 +249,7 @@ fn remove_leftovers(parent: &Path, observer: &Observer) {
 
 fn report_left(path: &Path, removed: io::Result<()>) {
     if let Err(error) = removed {
-        eprintln!("scaf: {} of an earlier run can't be removed: {error}", path.display());
+        eprintln!("scaf-lab: {} of an earlier run can't be removed: {error}", path.display());
     }
 }
 

@@ -5,10 +5,9 @@
 
 mod far;
 pub mod gang;
-mod groups;
+pub mod groups;
 pub mod guardian;
 mod most;
-pub mod slow;
 pub mod stop;
 mod target;
 mod threads;
@@ -24,11 +23,9 @@ use far::Far;
 use gang::Gangs;
 use guardian::{Guardian, Lease};
 use scaf_policy::PuSet;
-use slow::Slow;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
-use std::time::Duration;
 use threads::sweep;
 
 /// The hands of the daemon.
@@ -42,7 +39,6 @@ pub struct Apply {
 enum Hands {
     Real(Guardian),
     Far(Far),
-    Slow(Slow),
     Dry,
 }
 
@@ -50,11 +46,6 @@ impl Apply {
     /// Hands that act, and that leave a guardian behind.
     pub fn new(guardian: Guardian) -> Apply {
         Apply::by(Hands::Real(guardian))
-    }
-
-    /// Hands that move threads between the contexts of slow motion.
-    pub fn slow(slow: Slow) -> Apply {
-        Apply::by(Hands::Slow(slow))
     }
 
     /// Hands that only pretend.
@@ -130,35 +121,18 @@ impl Apply {
         !matches!(self.hands, Hands::Real(_) | Hands::Far(_))
     }
 
-    /// How fast a context is against a core: less than 1 in slow motion.
-    pub fn pace(&self) -> f64 {
-        if let Hands::Slow(slow) = &self.hands { slow.contexts().pace() } else { 1.0 }
-    }
-
-    /// How often [`Apply::follow`] wants to be called while a program is there.
-    pub fn rhythm(&self) -> Option<Duration> {
-        matches!(self.hands, Hands::Slow(_)).then_some(slow::RHYTHM)
-    }
-
     /// Says until when affinities are to stay as they are; `None` while nobody is attached. True if that was
     /// over before: the guardian has given all of them back.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
         let was_over = match &mut self.hands {
             Hands::Real(guardian) => guardian.renew(until_ns),
             Hands::Far(far) => far.renew(until_ns),
-            Hands::Slow(_) | Hands::Dry => false,
+            Hands::Dry => false,
         };
         if let Some(gangs) = self.gangs.as_ref().filter(|_| was_over) {
             gangs.resume();
         }
         was_over
-    }
-
-    /// Looks after new threads where they aren't born where they belong.
-    pub fn follow(&mut self) {
-        if let Hands::Slow(slow) = &mut self.hands {
-            slow.follow();
-        }
     }
 
     /// Sets the affinity of all threads to `mask`. Gives what the kernel took (within the cpuset).
@@ -168,10 +142,6 @@ impl Apply {
         let guardian = match &mut self.hands {
             Hands::Real(guardian) => guardian,
             Hands::Far(far) => return far.narrow(target, mask),
-            Hands::Slow(slow) => {
-                let on: Vec<u32> = mask.iter().collect();
-                return slow.place(target.pid, target.starttime, &on).map(|()| mask.clone());
-            }
             Hands::Dry => return Ok(mask.clone()),
         };
         let mut ours: Vec<&PuSet> = target.masks.iter().filter(|known| *known != mask).collect();
@@ -199,7 +169,6 @@ impl Apply {
             // Where nothing was set there is nothing to ask for.
             Hands::Far(_) if target.masks.is_empty() => return Ok(()),
             Hands::Far(far) => return far.restore(target),
-            Hands::Slow(slow) => return slow.place(target.pid, target.starttime, &[]),
             Hands::Dry => return Ok(()),
         };
         let known: Vec<&PuSet> = target.masks.iter().collect();

@@ -1,10 +1,10 @@
 //! The CPU time of the thread that switches, on a machine of eight partitions with two alternating programs
 //! each: sixteen processes are stopped and continued, on however few cores there are.
 
-use crate::bench::child::{Child, Recipe};
-use crate::bench::clock;
-use crate::bench::interrupt::Interrupt;
 use anyhow::{Context, Result};
+use scaf_cli::bench::child::{Child, Recipe};
+use scaf_cli::bench::clock;
+use scaf_cli::bench::interrupt::Interrupt;
 use scafd::apply::gang::stop::Way;
 use scafd::apply::gang::{Gangs, Member, Turn};
 use scafd::apply::guardian::Guardian;

@@ -5,15 +5,16 @@
 
 mod controller;
 
-use super::child::{Child, Recipe};
-use super::folders::Folders;
-use super::interrupt::Interrupt;
-use super::private::Private;
-use super::progress::Progress;
-use super::stats::median;
-use super::{Header, clock, publish};
-use crate::{cli, host, output};
+use crate::cli;
 use anyhow::{Context, Result, bail};
+use scaf_cli::bench::child::{Child, Recipe};
+use scaf_cli::bench::folders::Folders;
+use scaf_cli::bench::interrupt::Interrupt;
+use scaf_cli::bench::private::Private;
+use scaf_cli::bench::progress::Progress;
+use scaf_cli::bench::stats::median;
+use scaf_cli::bench::{Header, clock, publish};
+use scaf_cli::{host, output};
 use scafd::apply::gang::stop::Way;
 use scafd::apply::guardian::{Guardian, Lease};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,134 @@
-//! `scaf sim`: what can be typed.
+//! What can be typed.
 
-use clap::{ArgGroup, Args, Subcommand, ValueHint};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
+use scaf_cli::cli::{Common, Measure};
+use scafd::apply::gang::stop::Wish;
+use std::ffi::OsString;
 use std::path::PathBuf;
+
+/// Measures scaf, and simulates what it does on machines that aren't here.
+#[derive(Debug, Parser)]
+#[command(name = "scaf-lab", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure what scaf costs and what it is worth
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Simulate machines and programs that aren't here, under the daemon's own policies
+    #[command(subcommand)]
+    Sim(Sim),
+}
+
+/// `scaf-lab bench`.
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// What `scaf bench` measures, too.
+    #[command(flatten)]
+    Users(Measure),
+    /// How right the daemon's estimates of speedups are
+    Estimate(Estimate),
+    /// A program's speedup while the other contexts are busy
+    Effective(Effective),
+    /// How long one decision takes, by policy, programs and contexts
+    Decide(Decide),
+    /// What turns are worth to programs that spin, and what they cost
+    Gang(Gang),
+}
+
+/// `scaf bench estimate`.
+#[derive(Debug, Args)]
+pub struct Estimate {
+    /// Options of every benchmark.
+    #[command(flatten)]
+    pub common: Common,
+    /// Programs, separated by commas [default: all of them]
+    #[arg(long, value_delimiter = ',')]
+    pub programs: Vec<String>,
+    /// Rounds of runs by turns that the truth is the median of
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+    /// How long a program runs until the daemon is asked about it, in seconds
+    #[arg(long, value_name = "S", default_value_t = 2.0)]
+    pub seconds: f64,
+}
+
+/// `scaf bench effective`.
+#[derive(Debug, Args)]
+pub struct Effective {
+    /// Options of every benchmark.
+    #[command(flatten)]
+    pub common: Common,
+    /// Fill the other contexts with what eats caches and memory bandwidth (the kernel triad), instead of with
+    /// copies
+    #[arg(long)]
+    pub eater: bool,
+    /// Runs of each kind, interleaved
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+    /// Partition sizes, separated by commas [default: units of the topology and fractions of them]
+    #[arg(long, value_name = "P", value_delimiter = ',')]
+    pub sizes: Vec<u32>,
+    /// Write the effective speedups into this file, as scafd's configuration takes them
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub profile: Option<PathBuf>,
+    /// The program's name there [default: that of its file]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM",
+        value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+/// `scaf bench decide`.
+#[derive(Debug, Args)]
+pub struct Decide {
+    /// Print JSON on standard output (the table goes to standard error)
+    #[arg(long)]
+    pub json: bool,
+    /// Policies, separated by commas [default: all but chaos]
+    #[arg(long, value_delimiter = ',')]
+    pub policies: Vec<String>,
+    /// Time choosing which contexts instead of how many
+    #[arg(long, conflicts_with = "policies")]
+    pub place: bool,
+    /// Decisions that the median is taken of
+    #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+}
+
+/// `scaf bench gang`.
+#[derive(Debug, Args)]
+pub struct Gang {
+    /// Options of every benchmark.
+    #[command(flatten)]
+    pub common: Common,
+    /// How programs are stopped: auto, freezer, idle or signal
+    #[arg(long, default_value = "auto", value_parser = wish)]
+    pub by: Wish,
+    /// Time between two switches, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u32)
+        .range(20..=1000))]
+    pub slice_ms: u32,
+    /// Times that everything is measured, interleaved
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+    /// How long each run counts, in seconds
+    #[arg(long, value_name = "S", default_value_t = 3.0)]
+    pub seconds: f64,
+}
+
+fn wish(text: &str) -> Result<Wish, String> {
+    let wish = serde_json::from_value(text.into());
+    wish.map_err(|_| "there are auto, freezer, idle and signal".into())
+}
 
 /// `scaf sim`.
 #[derive(Debug, Subcommand)]
