@@ -13,7 +13,8 @@ pub fn become_it() -> Result<ExitCode> {
     let Some(lab) = daemon::beside_us("scaf-lab") else {
         let typed: Vec<_> = words.iter().take(2).map(|word| word.to_string_lossy()).collect();
         bail!(
-            "'{}' belongs to scaf-lab, which isn't in the package: `make build` in a checkout puts it beside scaf",
+            "'{}' belongs to scaf-lab, which isn't in the package: `make build` in a checkout puts it beside \
+             scaf",
             typed.join(" ")
         );
     };

@@ -46,7 +46,7 @@ pub struct Args {
 
     /// Decide as on a machine whose contexts have this share of a core's speed, and remember programs all the
     /// same; scaf-lab moves their threads (slow motion).
-    #[arg(long, value_name = "SHARE", requires_all = ["topology", "dry_run"], value_parser = pace, hide = true)]
+    #[arg(long, value_name = "SHARE", requires = "topology", value_parser = pace, hide = true)]
     pub pace: Option<f64>,
 
     /// Leave after this long without a client; 0 never [default: 10 with --session, 0 with --system].

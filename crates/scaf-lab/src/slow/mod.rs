@@ -1,5 +1,5 @@
 //! Slow motion: a machine of more contexts than there are cores, all equally slow. Each context is a control
-//! group with a CPU quota. The daemon decides in a dry run, as on such a machine; what it decides is read from
+//! group with a CPU quota. The daemon decides in a dry run, as on such a machine; its decisions are read from
 //! its control socket and carried out here, by moving threads between the groups ([`Mover`]). The groups go
 //! with [`SlowMachine`]; those of a killed benchmark are removed by the next one.
 
@@ -77,7 +77,8 @@ impl SlowMachine {
         let root = Path::new("/");
         let (parent, version_2) = cgroup::cpu_group(root).context(
             "slow motion needs the cpu controller of control groups, version 1 or 2, and none is mounted \
-             here; on a machine or in a container that has it (docker run --privileged --cgroupns=host), it works for root",
+             here; on a machine or in a container that has it (docker run --privileged --cgroupns=host), it \
+             works for root",
         )?;
         let observer = Observer::new(root);
         remove_leftovers(&parent, &observer);

@@ -1,5 +1,5 @@
-//! `scaf bench`: what scaf costs ([`overhead`], [`solo`]), and what it is worth ([`mix`]). The other benchmarks
-//! are in `crates/scaf-lab`, which uses what is here.
+//! `scaf bench`: what scaf costs ([`overhead`], [`solo`]), and what it is worth ([`mix`]). The other
+//! benchmarks are in `crates/scaf-lab`, which uses what is here.
 //!
 //! A *repetition* measures everything once; the kinds of runs are interleaved, so that a slower machine
 //! affects all of them. A *plain* run has nothing of scaf in it. A *managed* run has the environment of `scaf
