@@ -3,7 +3,7 @@
 //! *narrowed*. Threads that have bound themselves, whose mask is neither the program's own nor one that we
 //! set, keep it. What is narrowed is noted for the [`guardian`] first.
 
-mod far;
+mod broker_backend;
 pub mod gang;
 pub mod groups;
 pub mod guardian;
@@ -17,9 +17,9 @@ pub use target::Target;
 pub use threads::{Trouble, bound_thread, mask_words};
 
 use crate::broker::Broker;
-use crate::broker::wire::Ask;
+use crate::broker::protocol::Ask;
 use crate::observe::{Observer, affinity};
-use far::Far;
+use broker_backend::BrokerBackend;
 use gang::Gangs;
 use guardian::{Guardian, Lease};
 use scaf_policy::PuSet;
@@ -28,40 +28,40 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use threads::sweep;
 
-/// The hands of the daemon.
+/// Carries out what the daemon decides.
 pub struct Apply {
     observer: Observer,
     gangs: Option<Gangs>,
-    hands: Hands,
+    backend: Backend,
     broker: Option<Broker>,
 }
 
-enum Hands {
-    Real(Guardian),
-    Far(Far),
-    Dry,
+enum Backend {
+    Local(Guardian),
+    Broker(BrokerBackend),
+    DryRun,
 }
 
 impl Apply {
-    /// Hands that act, and that leave a guardian behind.
+    /// Changes affinities in this process; the guardian restores them if it dies.
     pub fn new(guardian: Guardian) -> Apply {
-        Apply::by(Hands::Real(guardian))
+        Apply::by(Backend::Local(guardian))
     }
 
-    /// Hands that only pretend.
+    /// Changes nothing.
     pub fn dry_run() -> Apply {
-        Apply::by(Hands::Dry)
+        Apply::by(Backend::DryRun)
     }
 
-    fn by(hands: Hands) -> Apply {
-        Apply { observer: Observer::new(Path::new("/")), gangs: None, hands, broker: None }
+    fn by(backend: Backend) -> Apply {
+        Apply { observer: Observer::new(Path::new("/")), gangs: None, backend, broker: None }
     }
 
-    /// Hands that are a broker's; those of a dry run only if they would only pretend there, too.
+    /// Changes affinities through a broker; in a dry run nothing.
     pub fn through(broker: Broker, lease: Lease, dry_run: bool) -> Apply {
-        let far = || Hands::Far(Far { broker: broker.clone(), lease });
-        let hands = if dry_run { Hands::Dry } else { far() };
-        Apply { broker: Some(broker.clone()), ..Apply::by(hands) }
+        let through_broker = || Backend::Broker(BrokerBackend { broker: broker.clone(), lease });
+        let backend = if dry_run { Backend::DryRun } else { through_broker() };
+        Apply { broker: Some(broker.clone()), ..Apply::by(backend) }
     }
 
     /// The broker, if there is one.
@@ -93,19 +93,19 @@ impl Apply {
 
     /// Sees to it that there is a guardian.
     pub fn look_after_guardian(&self) {
-        if let Hands::Real(guardian) = &self.hands {
+        if let Backend::Local(guardian) = &self.backend {
             guardian.look_after();
         }
     }
 
     /// Has the guardian look at the lease.
     pub fn wake_guardian(&self) {
-        if let Hands::Real(guardian) = &self.hands {
+        if let Backend::Local(guardian) = &self.backend {
             guardian.wake();
         }
     }
 
-    /// The same hands, by which programs take turns as well.
+    /// The same, where programs can take turns as well.
     #[must_use]
     pub fn with_gangs(self, gangs: Option<Gangs>) -> Apply {
         Apply { gangs, ..self }
@@ -118,16 +118,16 @@ impl Apply {
 
     /// Whether affinities are left as they are.
     pub fn leaves_affinities(&self) -> bool {
-        !matches!(self.hands, Hands::Real(_) | Hands::Far(_))
+        !matches!(self.backend, Backend::Local(_) | Backend::Broker(_))
     }
 
     /// Says until when affinities are to stay as they are; `None` while nobody is attached. True if that was
     /// over before: the guardian has given all of them back.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
-        let was_over = match &mut self.hands {
-            Hands::Real(guardian) => guardian.renew(until_ns),
-            Hands::Far(far) => far.renew(until_ns),
-            Hands::Dry => false,
+        let was_over = match &mut self.backend {
+            Backend::Local(guardian) => guardian.renew(until_ns),
+            Backend::Broker(broker) => broker.renew(until_ns),
+            Backend::DryRun => false,
         };
         if let Some(gangs) = self.gangs.as_ref().filter(|_| was_over) {
             gangs.resume();
@@ -139,10 +139,10 @@ impl Apply {
     /// # Errors
     /// The process is gone, or the kernel refuses.
     pub fn narrow(&mut self, target: &Target, mask: &PuSet) -> Result<PuSet, Trouble> {
-        let guardian = match &mut self.hands {
-            Hands::Real(guardian) => guardian,
-            Hands::Far(far) => return far.narrow(target, mask),
-            Hands::Dry => return Ok(mask.clone()),
+        let guardian = match &mut self.backend {
+            Backend::Local(guardian) => guardian,
+            Backend::Broker(broker) => return broker.narrow(target, mask),
+            Backend::DryRun => return Ok(mask.clone()),
         };
         let mut ours: Vec<&PuSet> = target.masks.iter().filter(|known| *known != mask).collect();
         ours.push(mask);
@@ -164,12 +164,12 @@ impl Apply {
     /// # Errors
     /// As for [`Apply::narrow`]; the guardian keeps its note then.
     pub fn restore(&mut self, target: &Target) -> Result<(), Trouble> {
-        let guardian = match &mut self.hands {
-            Hands::Real(guardian) => guardian,
+        let guardian = match &mut self.backend {
+            Backend::Local(guardian) => guardian,
             // Where nothing was set there is nothing to ask for.
-            Hands::Far(_) if target.masks.is_empty() => return Ok(()),
-            Hands::Far(far) => return far.restore(target),
-            Hands::Dry => return Ok(()),
+            Backend::Broker(_) if target.masks.is_empty() => return Ok(()),
+            Backend::Broker(broker) => return broker.restore(target),
+            Backend::DryRun => return Ok(()),
         };
         let known: Vec<&PuSet> = target.masks.iter().collect();
         let result = if known.is_empty() {
@@ -191,8 +191,8 @@ impl Apply {
             return 0;
         }
         let Ok(stat) = self.observer.process(pid).stat() else { return 0 };
-        if let Hands::Far(far) = &self.hands {
-            far.restore_child(pid, parent);
+        if let Backend::Broker(broker) = &self.backend {
+            broker.restore_child(pid, parent);
         } else {
             let known: Vec<&PuSet> = parent.masks.iter().collect();
             let _ = sweep(&self.observer, pid, stat.starttime, &known, parent.own);
