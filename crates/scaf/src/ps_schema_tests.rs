@@ -1,5 +1,5 @@
-//! Makes docs/ps.schema.json from the fields' descriptions, and holds `scaf ps --json` against it, by a reader
-//! of the part of JSON Schema that is used there. It refuses keywords that it doesn't know, so nothing passes
+//! Makes docs/ps.schema.json from the fields' descriptions, and holds `scaf ps --json` against it, by a
+//! reader of the part of JSON Schema that is used there. It refuses keywords that it doesn't know, so nothing passes
 //! because it is overlooked.
 
 use super::tests::{program, snapshot};
@@ -71,13 +71,18 @@ fn generated() -> String {
  "$schema": "https://json-schema.org/draft/2020-12/schema",
  "$id": "https://github.com/scaf-project/scaf/docs/ps.schema.json",
  "title": "scaf ps --json",
- "description": "The daemon's snapshot. Times end in _ns and are nanoseconds of CLOCK_MONOTONIC. Further keys may come; those that are here stay.",
+ "description": {},
  "$ref": "#/$defs/Snapshot",
  "$defs": {{
 {}
  }}
 }}
 "##,
+        line(
+            &"The daemon's snapshot. Times end in _ns and are nanoseconds of CLOCK_MONOTONIC. Further keys may \
+              come; those that are here stay."
+                .into()
+        ),
         texts.collect::<Vec<_>>().join(",\n")
     )
 }

@@ -79,7 +79,7 @@ scafd::shown! {
         equal: u32 = JSON.metric(MetricKind::Sum, "scaf_program_equal_contexts");
         /// Sum of the speedups over one context of processes of that name, as far as known.
         speedup: Option<f64> = JSON.metric(MetricKind::SumOfKnown, "scaf_program_speedup");
-        /// The least speedup over what equal parts would bring, of processes of that name: below 1, one gives way.
+        /// The least speedup over what equal parts would bring, of processes of that name.
         ratio: Option<f64> = JSON.metric(MetricKind::Least, "scaf_program_speedup_ratio");
     }
 }
@@ -102,8 +102,8 @@ pub fn text(known: &Known<'_>, format: Format) -> Result<String, std::fmt::Error
     page.fields(known.ledger.counts.values());
     let seconds = known.ledger.context_seconds().map(|(name, value)| ([("program", name)], value));
     let help = format!(
-        "Contexts times seconds that programs of that name had since scaf web started, or ten minutes before; \
-         '{REST}' is the rest"
+        "Contexts times seconds that programs of that name had since scaf web started, or ten minutes \
+         before; '{REST}' is the rest"
     );
     page.each("scaf_program_context_seconds", &help, true, seconds);
     let mut text = String::new();

@@ -80,7 +80,7 @@ shown! {
         tried: Vec<Tried>;
         /// Programs that run unmanaged because they speak another version of the protocol.
         other_versions: Vec<OtherVersion>;
-        /// Number of the program that asks, if it is managed: in a container it doesn't know its process id here.
+        /// Number of the program that asks, if it is managed: in a container it doesn't know its process id.
         asker: Option<u64>;
     }
 }
@@ -123,7 +123,7 @@ shown! {
             .metric_of(Sum, "scaf_program_contexts", "Contexts that processes of that name have together");
         /// Team size that it would have without scaf.
         natural: u32 [NowAndThen] = JSON.unit("threads").column("Of")
-            .metric_of(Sum, "scaf_program_wanted_contexts", "Contexts that processes of that name would use alone");
+            .metric_of(Sum, "scaf_program_wanted_contexts", "Contexts that processes of that name could use");
         /// PUs granted (a CPU list such as 0-3,8); its own affinity while unmanaged.
         pus: PuSet [AtOnce] = JSON.column("PUs").ps("PUS");
         /// When this DoP was granted.
@@ -231,7 +231,7 @@ shown! {
         dop: u32 = JSON.unit("contexts");
         /// Speedup S(dop) over one context, from all sources.
         speedup: f64;
-        /// Standard error of `speedup` over its value: small if measured at this DoP and at 1, large if a guess.
+        /// Standard error of `speedup` over its value: small if measured at this DoP, large if a guess.
         error_ratio: f64;
         /// The measured speedup, if the program ran at this DoP and at 1.
         observed: Option<f64>;
