@@ -36,7 +36,8 @@ pub fn of(program: &Program) -> Vec<(&'static str, String)> {
         }
     }
     if program.runtimes.iter().filter(|runtime| LLVMS.contains(&runtime.name.as_str())).count() > 1 {
-        let text = "two copies of LLVM's OpenMP runtime, each with threads of its own; link or load one of them only";
+        let text = "two copies of LLVM's OpenMP runtime, each with threads of its own; link or load one of \
+                    them only";
         lines.push(("warning", text.into()));
     }
     lines

@@ -1,6 +1,6 @@
-//! Makes docs/ps.schema.json from the fields' descriptions, and holds `scaf ps --json` against it, by a
-//! reader of the part of JSON Schema that is used there. It refuses keywords that it doesn't know, so nothing passes
-//! because it is overlooked.
+//! Makes docs/guide/ps.schema.json from the fields' descriptions, and holds `scaf ps --json` against it, by a
+//! reader of the part of JSON Schema that is used there. It refuses keywords that it doesn't know, so
+//! nothing passes because it is overlooked.
 
 use super::tests::{program, snapshot};
 use crate::generated::{DOCS, same};
@@ -10,8 +10,10 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 fn schema() -> Value {
-    serde_json::from_str(&std::fs::read_to_string(std::path::Path::new(DOCS).join("ps.schema.json")).unwrap())
-        .unwrap()
+    serde_json::from_str(
+        &std::fs::read_to_string(std::path::Path::new(DOCS).join("guide/ps.schema.json")).unwrap(),
+    )
+    .unwrap()
 }
 
 /// Of a value; structs are added to `tables`.
@@ -79,8 +81,8 @@ fn generated() -> String {
 }}
 "##,
         line(
-            &"The daemon's snapshot. Times end in _ns and are nanoseconds of CLOCK_MONOTONIC. Further keys may \
-              come; those that are here stay."
+            &"The daemon's snapshot. Times end in _ns and are nanoseconds of CLOCK_MONOTONIC. Further keys \
+              may come; those that are here stay."
                 .into()
         ),
         texts.collect::<Vec<_>>().join(",\n")
@@ -89,7 +91,7 @@ fn generated() -> String {
 
 #[test]
 fn the_schema_is_made_from_the_fields() {
-    same("ps.schema.json", |_| generated());
+    same("guide/ps.schema.json", |_| generated());
 }
 
 fn is(kind: &str, value: &Value) -> bool {

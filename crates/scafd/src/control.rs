@@ -3,6 +3,7 @@
 
 pub mod field;
 mod frame;
+pub mod shown;
 mod snapshot;
 mod visibility;
 
@@ -14,7 +15,7 @@ pub use snapshot::{
 };
 
 use crate::journal::Entry;
-use crate::observe::process::FileId;
+use crate::observe::proc_pid::FileId;
 use scaf_memory::{Checked, Profile, Summary};
 use scaf_policy::Topology;
 use serde::{Deserialize, Serialize};

@@ -113,7 +113,7 @@ fn text(state: &mut State, width: u16, height: u16, look: Look) -> String {
 fn the_picture_in_the_manual_is_what_it_shows_in_80x24_and_ascii() {
     let picture = text(&mut example(), 80, 24, ASCII);
     assert!(picture.is_ascii());
-    same("top.md", |page| between(page, "```text\n", "```", &picture));
+    same("guide/top.md", |page| between(page, "```text\n", "```", &picture));
 }
 
 #[test]

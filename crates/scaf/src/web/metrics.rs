@@ -1,6 +1,6 @@
 //! Metrics, from the latest moment and the ledger. Their names and descriptions stand at the fields: of the
-//! daemon's snapshot (scafd's `control/snapshot.rs`), and here of what follows from it. docs/metrics.md has a
-//! table of all, which a test writes.
+//! daemon's snapshot (scafd's `control/snapshot.rs`), and here of what follows from it.
+//! docs/guide/metrics.md has a table of all, which a test writes.
 
 use super::ledger::{Ledger, REST};
 use crate::worth;

@@ -86,5 +86,5 @@ fn the_table_in_the_manual_has_each_metric() {
             labels.map_or_else(String::new, |it| format!("{{{}}}", it.collect::<Vec<_>>().join(", ")));
         table += &format!("| `{name}{labels}` | {kind} | {} |\n", help.trim_end_matches('.'));
     }
-    same("metrics.md", |page| between(page, "|---|---|---|\n", "\n\n", table.trim_end()));
+    same("guide/metrics.md", |page| between(page, "|---|---|---|\n", "\n\n", table.trim_end()));
 }

@@ -110,7 +110,7 @@ shown! {
         /// Why it got this DoP.
         reason: String [NowAndThen] = JSON.column("Why").detail("why");
         /// How its DoP is put into effect now.
-        #[serde(with = "crate::mechanism")]
+        #[serde(with = "crate::mechanism_names")]
         mechanism: Mechanism [AtOnce] = JSON.column("How").ps("MECHANISM").detail("how");
         /// Why not by resizing; empty where it is resized.
         mechanism_reason: String [NowAndThen];

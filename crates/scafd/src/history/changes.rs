@@ -2,7 +2,8 @@
 //! which now and then stands at the fields (`control/snapshot.rs`). Reasons and curves are long and change
 //! with efficiencies: they are looked at every [`SLOW`] moments, each program at another one.
 
-use crate::control::field::{Value, moved, rounded};
+use crate::control::field::Value;
+use crate::control::shown::{moved, rounded};
 use crate::control::{CurveOf, CurvePoint, Experiments, Frame, Granted, Numbers, Program, Setting, Snapshot};
 
 /// 5 seconds' moments at 4 Hz.
