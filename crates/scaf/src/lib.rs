@@ -8,10 +8,13 @@ pub mod check;
 pub mod cli;
 pub mod complete;
 pub mod daemon;
+mod details;
 pub mod doctor;
 pub mod environment;
 pub mod feed;
 mod filters;
+#[cfg(test)]
+mod generated;
 pub mod host;
 mod inherited;
 pub mod interleave;

@@ -244,7 +244,7 @@ fn kill(pid: u32) {
 
 fn tell(outcome: Outcome, cpu_ns: u64, lost_ns: u64) {
     let region = REGION.load(Ordering::Relaxed);
-    pages::report().experiments().tell(&Account { region, outcome, cpu_ns, lost_ns });
+    pages::report().experiments().record(&Account { region, outcome, cpu_ns, lost_ns });
 }
 
 /// After a fork, in the child: neither the experiment nor the page is its own.

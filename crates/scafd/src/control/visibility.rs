@@ -1,8 +1,7 @@
 //! What one user may see: all about the own programs, and of other users' how many there are and how many
 //! contexts they have.
 
-use super::past::Frame;
-use super::snapshot::{Others, Program, Snapshot, Turns};
+use super::snapshot::{Frame, Others, Program, Snapshot, Turns};
 use scaf_policy::ProgramId;
 use std::collections::BTreeSet;
 
