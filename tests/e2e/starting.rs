@@ -41,7 +41,7 @@ fn libraries_that_count_their_pus_find_all_of_them_before_the_first_region() {
     other.finish().well();
 }
 
-/// A program that does something else than to compute on one thread is detached, and attaches again at its region.
+/// A program that does something else than to compute on one thread is detached, and attaches at its region.
 fn is_let_go_who(does: &str) {
     let setup = Setup::new("equi");
     let program = setup.program("before_regions").args(["computes", does]).start();
