@@ -12,7 +12,7 @@ use crate::runtimes::linker::module_of;
 use crate::runtimes::{hooks, lookup, modules};
 use crate::sys::arch::ticks;
 use crate::sys::settings;
-use crate::sys::thread::pause;
+use crate::sys::kernel_threads::pause;
 use crate::sys::undisturbed::undisturbed;
 use crate::sys::{clock, glibc};
 use core::ffi::c_int;

@@ -74,7 +74,7 @@ pub fn contexts() -> u32 {
 /// `again` chooses the region's team anew, as for that length; a choice that has changed is returned.
 #[cold]
 #[inline(never)]
-pub unsafe fn attend(
+pub fn attend(
     region: &Candidate,
     again: impl Fn(Option<Length>) -> Choice,
     alone: impl FnOnce(),

@@ -121,7 +121,7 @@ fn on_threads_since(frame: &Frame) -> (u64, u32) {
 /// The calling thread of a region becomes a member of its gathered team. Returns when the member is run.
 #[cold]
 #[inline(never)]
-pub unsafe fn join(this: *mut Thread, frame: &Frame) {
+pub unsafe fn join(this: &Thread, frame: &Frame) {
     let runtime = frame.runtime();
     // SAFETY: this thread's own state, and its own member; omp_get_max_threads takes nothing.
     unsafe {
@@ -136,7 +136,7 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
         me.chosen.set(Chosen::of(runtime));
         me.llvm.begin(number as c_int, runtime.global_thread_num.map_or(0, |number| number(null_mut())));
         *me.context.get() = arch::Context::with_storage(arch::storage());
-        (*this).member = (&raw const *me).cast();
+        this.member.set((&raw const *me).cast());
         if number != 0 {
             kernel::join(me, None);
             return berths::moor(me);
@@ -156,13 +156,10 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
 /// A member is at a barrier: where the region began on threads, the master marks that as they do.
 #[inline(always)]
 pub unsafe fn mark(me: &Member) {
-    // SAFETY: the caller runs the member, whose own state it is; a frame lives as long as its region.
-    unsafe {
-        if me.number.get() == 0
-            && let Some(frame) = (*thread()).frame.as_ref()
-        {
-            frame.mark(ticks(), CREW.size());
-        }
+    if me.number.get() == 0
+        && let Some(frame) = thread().frame()
+    {
+        frame.mark(ticks(), CREW.size());
     }
 }
 
@@ -259,11 +256,11 @@ unsafe fn is_home(me: &'static Member) {
     let this = thread();
     // SAFETY: this thread's own state; the runtime's own entry points, with the member's own number.
     unsafe {
-        (*this).member = null();
+        this.member.set(null());
         if me.number.get() != 0 {
             kernel::back_home(me);
         }
-        if let Some(frame) = (*this).frame.as_ref() {
+        if let Some(frame) = this.frame() {
             let (most, runtime) = (me.most.get(), frame.runtime());
             if let (Some(ask), Some(set)) = (runtime.max_threads, runtime.set_num_threads)
                 && ask() as u32 != most

@@ -13,7 +13,7 @@ use crate::runtimes::lookup::Code;
 use crate::sys::clock::{now_ms, ran_for};
 use crate::sys::futex::Futex;
 use crate::sys::order::{can_order, order};
-use crate::sys::thread::spawn;
+use crate::sys::kernel_threads::spawn;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
