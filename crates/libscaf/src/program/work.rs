@@ -144,7 +144,8 @@ fn free_slot() -> Option<(u32, &'static Slot)> {
 #[cold]
 #[inline(never)]
 fn is_inside() -> bool {
-    let inside = |runtime: &Runtime| !runtime.is_llvms() && runtime.ask_level().is_some_and(|level| level != 0);
+    let inside =
+        |runtime: &Runtime| !runtime.is_llvms() && runtime.ask_level().is_some_and(|level| level != 0);
     (0..copies::RUNTIMES).map_while(copies::by_number).any(inside)
 }
 

@@ -26,7 +26,11 @@ impl Frame {
     /// The thread is in this region now; returns where it was.
     #[inline(always)]
     fn enter(&self, this: &Thread) -> Around {
-        (this.runtime.replace(Some(self.runtime)), this.frame.replace(self), master().depth.replace(self.depth))
+        (
+            this.runtime.replace(Some(self.runtime)),
+            this.frame.replace(self),
+            master().depth.replace(self.depth),
+        )
     }
 
     /// It is back there.

@@ -129,7 +129,6 @@ pub fn begins_loop(this: &Thread, runtime: &Runtime, frame: Option<&Frame>, sche
             BY_SETTING => park::deals_to_anybody(runtime),
             other => GUIDED_FORMS.contains(&other),
         };
-    // SAFETY: this thread's own state.
     this.deals.set(u32::from(deals));
 }
 

@@ -10,8 +10,8 @@ use super::{
     cancel, carriers, control, forbids, gomp_reductions, kernel, llvm_reductions, pool, stacks, storage,
     watch,
 };
-use crate::program::masters::natural;
 use crate::program::masters::Master;
+use crate::program::masters::natural;
 use crate::region::kind::{Kind, Region};
 use crate::region::thread::{Thread, thread};
 use crate::sys::arch::{self, Context};

@@ -7,8 +7,8 @@ use super::storage;
 use super::team::{Carrier, MASTERS, MEMBERS, Member, around};
 use crate::link::silence;
 use crate::region::thread::{LENT, Thread, thread};
-use crate::sys::signals::{Stack, blocked};
 use crate::sys::kernel_threads::own_task;
+use crate::sys::signals::{Stack, blocked};
 use crate::sys::thread_state::part_of;
 use core::sync::atomic::{AtomicU32, Ordering};
 

@@ -102,12 +102,7 @@ pub fn readiness(this: &Thread, region: &Region, length: Length, size: u32) -> R
 }
 
 /// What is still missing for it, if it is possible.
-fn obstacle(
-    this: &Thread,
-    region: &Region,
-    length: Length,
-    size: u32,
-) -> Result<Readiness, Obstacle> {
+fn obstacle(this: &Thread, region: &Region, length: Length, size: u32) -> Result<Readiness, Obstacle> {
     possible(region, size)?;
     no(Obstacle::Nested, this.serial.get() != 0)?;
     // A long region whose members can't be shared out anew among more carriers begins on threads, and is

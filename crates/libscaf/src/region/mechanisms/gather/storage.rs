@@ -23,8 +23,8 @@ use crate::runtimes::linker::module_of;
 use crate::sys::arch::{control_words, storage, ticks};
 use crate::sys::bare::set_blocked;
 use crate::sys::errno::keeping_errno;
-use crate::sys::signals::{Stack, block_signals, blocked, stack};
 use crate::sys::kernel_threads::{give_way, own_task, pause};
+use crate::sys::signals::{Stack, block_signals, blocked, stack};
 use crate::sys::undisturbed::undisturbed;
 use core::ffi::c_int;
 use core::ptr::null_mut;
@@ -177,7 +177,6 @@ pub fn lend_unless_tasks(this: &Thread) {
     BY_ANY.fetch_or(if alike { signals } else { signals | LENT }, Ordering::Relaxed);
     if lends {
         block_signals();
-        // SAFETY: this thread's own state.
         this.lent.set(signals | LENT);
     }
 }
@@ -233,7 +232,6 @@ pub fn begin() {
 /// After it: whether all of a team of `size` have.
 pub fn end(this: &Thread, runtime: &'static Runtime, size: u32) {
     NOTED_AT.store(ticks().max(1), Ordering::Relaxed);
-    // SAFETY: this thread's own state.
     this.recorded.set(NOT_ALL);
     if (0..size as usize).all(|member| of(member) != 0) && exits::end(runtime) {
         note_limit(runtime);
@@ -241,7 +239,6 @@ pub fn end(this: &Thread, runtime: &'static Runtime, size: u32) {
         chosen::note_schedule(&unsafe { Chosen::of(runtime) });
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
-        // SAFETY: this thread's own state.
         this.recorded.set(GENERATION.load(Ordering::Relaxed));
     }
 }
