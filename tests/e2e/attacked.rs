@@ -80,7 +80,7 @@ fn peak_kib(house: &House) -> u64 {
     peak.trim().trim_end_matches(" kB").parse().expect("KiB")
 }
 
-/// `SCAF_ATTACK_S`: how long; what is printed is for docs/security.md.
+/// `SCAF_ATTACK_S`: how long; what is printed is for docs/internals/security.md.
 #[test]
 fn another_users_program_has_its_users_part_while_one_attacks() {
     let Some(house) = House::for_all(&["scaf"], "") else { return };
@@ -122,7 +122,7 @@ fn another_users_program_has_its_users_part_while_one_attacks() {
     assert_eq!((seen.dop, seen.pus), (Some(1), half.pus), "its part");
     let kib = peak_kib(&house);
     assert!(kib < 64 << 10, "{kib} KiB");
-    // Far from what is measured (docs/security.md), for other processes may compute here, too.
+    // Far from what is measured (docs/internals/security.md), for other processes may compute here, too.
     assert!(
         busy < 0.25 && attacked > 0.2 * plain,
         "{busy} of a context, {attacked} of {plain} regions a second"

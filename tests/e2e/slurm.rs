@@ -1,6 +1,6 @@
-//! Slurm's jobs under one daemon (packaging/slurm, docs/slurm.md), with the real Slurm. As root only, where
-//! it is installed. SCAF_SLURM_JOBS sets how many jobs the last test runs; a fifth as many times the daemon
-//! is killed.
+//! Slurm's jobs under one daemon (packaging/slurm, docs/guide/slurm.md), with the real Slurm. As root only,
+//! where it is installed. SCAF_SLURM_JOBS sets how many jobs the last test runs; a fifth as many times the
+//! daemon is killed.
 
 use crate::support::slurm::{Kind, Slurm};
 use crate::support::{Done, House, PATIENCE, Start, compiled, wait_for};

@@ -249,7 +249,7 @@ impl GrantPage {
         now_ns > self.lease.load(Ordering::Relaxed)
     }
 
-    /// Daemon: lists the marks of all loops that spin on memory (`scaf_team::gather::marks`), if all that
+    /// Daemon: lists the marks of all loops that spin on memory (`scaf_team::arch::spin_marks`), if all that
     /// need one have one. Too many are none.
     pub fn set_marks(&self, marks: Option<&[[u64; 2]]>) {
         let marks = marks.filter(|marks| marks.len() <= MARKS);

@@ -47,7 +47,7 @@ impl Dice {
     }
 }
 
-/// How often what was done; printed at the end, for the table in docs/security.md.
+/// How often what was done; printed at the end, for the table in docs/internals/security.md.
 #[derive(Default)]
 struct Tally(BTreeMap<String, u64>);
 

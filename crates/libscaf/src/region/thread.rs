@@ -51,7 +51,7 @@ pub struct Thread {
     pub deals: Cell<u32>,
     /// While LLVM's threads don't spin because of us: the program's own time in ms, plus one; else 0.
     pub blocktime: Cell<u32>,
-    /// Generation of its workers' recorded TLS bases; 0 for none (`mechanisms/gather/storage.rs`).
+    /// Generation of its workers' recorded TLS bases; 0 for none (`mechanisms/gather/worker_tls.rs`).
     pub recorded: Cell<u32>,
     /// 1 if these are to be recorded in the region that it is about to enter.
     pub records: Cell<u32>,

@@ -3,7 +3,7 @@
 //! work: [`Frame::waits`] and [`Frame::in_task`] take turns at its clock.
 
 use super::frame::{Frame, ONE_THREAD, UNTIMED_TASKS};
-use super::mechanisms::gather::control;
+use super::mechanisms::gather::float_control;
 use super::thread::{NO_INDEX, Thread, take_signals_back};
 use crate::program::masters::master;
 use crate::runtimes::entries::{Body, Runtime};
@@ -47,7 +47,7 @@ impl Frame {
         if this.lent.get() != 0 {
             take_signals_back(this);
         }
-        control::take();
+        float_control::take();
         let before = self.enter(this);
         if master().slot.get() == 0 {
             this.home.set(Some(self.runtime));

@@ -6,7 +6,7 @@ use crate::control;
 use crate::estimate::{Bounds, Meter, Page, Seen};
 use crate::observe::clock::Tsc;
 use crate::region_meter::RegionMeter;
-use crate::remember::Tie;
+use crate::remember::ProfileLink;
 use crate::serial_trials::Trials;
 use scaf_policy::counters::{Counters, Counts};
 use scaf_policy::efficiency::Interval;
@@ -34,7 +34,7 @@ pub struct Evidence {
     /// Whether `profile` is from the configuration, so that no memory replaces it.
     profile_given: bool,
     /// What ties it to its earlier and later runs.
-    pub tie: Tie,
+    pub tie: ProfileLink,
     /// What hardware counters say of it; [`Counters::speedup`] is what they make of it.
     counters: Counters,
     /// Its serial experiments.
@@ -62,7 +62,7 @@ impl Evidence {
             known: Vec::new(),
             profile_given: profile.is_some(),
             profile: profile.unwrap_or_default(),
-            tie: Tie::default(),
+            tie: ProfileLink::default(),
             counters: Counters::new(rc_s),
             trials: Trials::default(),
             steps: Steps::default(),
