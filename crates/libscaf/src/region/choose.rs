@@ -51,7 +51,7 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
             _ => gather::Readiness::No,
         };
         match readiness {
-            gather::Readiness::Unnoted => this.records.set(1),
+            gather::Readiness::Unrecorded => this.records.set(1),
             gather::Readiness::Ready => {
                 facts.gathers = true;
                 choice = choice::choose(&facts);

@@ -51,7 +51,7 @@ pub fn is_passed_by(region: &Region) -> bool {
 fn unmeasured<R: Default>(this: &Thread, region: &Region, choice: Choice, pass: impl Pass<R>) -> R {
     if choice.pass != 1 {
         // The runtime chooses, and may wake its threads.
-        let _: bool = gather::worker_tls::void(this);
+        let _: bool = gather::worker_tls::invalidate(this);
     }
     let entered = Entered::quietly(this, region, choice);
     let result = pass(region.code.runtime, region.work.run, region.work.data, choice.pass);
@@ -151,7 +151,7 @@ fn prepare<R: Default>(
 fn alone<R>(this: &Thread, region: &Region, entered: &Entered, note: &Note, pass: impl Pass<R>) -> R {
     let code = region.code;
     if entered.choice.pass != 1 {
-        let _: bool = gather::worker_tls::void(this);
+        let _: bool = gather::worker_tls::invalidate(this);
     }
     let result = pass(code.runtime, region.work.run, region.work.data, entered.choice.pass);
     if let Some(slot) = entered.slot {
@@ -175,7 +175,7 @@ unsafe fn several<R>(this: &Thread, region: &Region, entered: &Entered, pass: im
     let &Entered { slot, at, choice, .. } = entered;
     fold::enter(this, code.runtime, choice.team, at);
     let borrowed = entered.grant.borrowed();
-    let lent = gather::worker_tls::void(this);
+    let lent = gather::worker_tls::invalidate(this);
     let records = this.records.take() != 0 && one_master();
     let dynamic = choice.mechanism != Mechanism::Unmanaged && permission::is_dynamic(code.runtime);
     if !records
@@ -275,7 +275,7 @@ pub fn fill_teams() {
     }
     for runtime in (0..RUNTIMES).map_while(by_number) {
         let Some(parallel) = runtime.parallel else { continue };
-        let _: bool = gather::worker_tls::void(this);
+        let _: bool = gather::worker_tls::invalidate(this);
         let work = Work { body: nothing, run: nothing, data: null_mut() };
         let mut frame = Frame::new(runtime, work, 1);
         frame.master = master;
@@ -362,9 +362,9 @@ unsafe extern "C" fn run_thread_recorded(frame: *mut c_void) {
     // SAFETY: the frame outlives the call, as for `run_thread`.
     unsafe {
         let around = &*frame.cast_const().cast::<Frame>();
-        gather::worker_tls::note(around.runtime());
+        gather::worker_tls::record(around.runtime());
         run_thread(frame);
-        gather::worker_tls::note_control();
+        gather::worker_tls::record_control();
         if !eq(around.master, master()) {
             gather::worker_tls::lend_unless_tasks(thread());
         }
@@ -373,7 +373,7 @@ unsafe extern "C" fn run_thread_recorded(frame: *mut c_void) {
 
 /// Enters a region that one call opens and another ends; the caller leaves what is returned.
 pub fn open(this: &Thread, region: &Region) -> Entered {
-    let _: bool = gather::worker_tls::void(this);
+    let _: bool = gather::worker_tls::invalidate(this);
     let at = stamp(region.code.runtime);
     let slot = slot_of(master());
     let grant = pages::grant().word();

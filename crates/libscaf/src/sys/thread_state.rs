@@ -1,6 +1,6 @@
 //! What the library keeps of each thread: one block of its thread-local storage, in which each owner has a part.
 
-use super::arch::{THREAD_BYTES, storage, thread_block};
+use super::arch::{THREAD_BYTES, thread_block};
 
 /// Where the parts begin: `program`'s, `region`'s, and those of the ports for oneTBB and MPI.
 pub const PROGRAM_AT: usize = 0;
@@ -33,7 +33,8 @@ pub fn own<T: Part>() -> &'static T {
 /// # Safety
 /// That thread is there, and doesn't touch its part while the caller has the reference: it sleeps.
 pub unsafe fn part_of<T: Part>(tls_base: usize) -> &'static T {
-    let at = core::ptr::from_ref(own::<T>()).wrapping_byte_add(tls_base.wrapping_sub(storage()));
+    let at =
+        core::ptr::from_ref(own::<T>()).wrapping_byte_add(tls_base.wrapping_sub(super::arch::tls_base()));
     // SAFETY: as in `own`, for a thread that is there; the caller's promise is that nobody else uses it.
     unsafe { &*at }
 }

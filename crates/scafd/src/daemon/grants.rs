@@ -11,7 +11,7 @@ use crate::log::info;
 use crate::observe::clock;
 use crate::registry::Program;
 use scaf_policy::place::{Want, place_allocation, scatter};
-use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet, with_turns};
+use scaf_policy::{Allocation, Decision, Dop, Machine, ProgramId, PuSet, allocate};
 use scaf_proto::grant::Masks;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ impl Daemon {
         let units = self.ground.units.clone();
         let users = self.parts.config.users;
         let machine = Machine { capacity: self.within_reach(), now_s, units, gang: self.gang(), users };
-        let mut allocation = with_turns(self.parts.policy.as_mut(), &machine, &requests);
+        let mut allocation = allocate(self.parts.policy.as_mut(), &machine, &requests);
         let mut entry = Entry::of(Decision {
             number: self.decisions,
             policy: self.parts.policy.name().to_owned(),
@@ -259,7 +259,7 @@ impl Daemon {
             let masks =
                 Masks { granted: mask_words(&program.grant.pus), own: mask_words(&program.reach.own) };
             let ours: Vec<_> = program.grant.masks.iter().rev().map(mask_words).collect();
-            pages.note(&ours);
+            pages.record(&ours);
             pages.publish(program.word(), &masks);
         }
     }

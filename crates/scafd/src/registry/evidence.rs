@@ -9,11 +9,11 @@ use crate::region_meter::RegionMeter;
 use crate::remember::ProfileLink;
 use crate::serial_trials::Trials;
 use scaf_policy::counters::{Counters, Counts};
+use scaf_policy::earlier_runs::EarlierRuns;
 use scaf_policy::efficiency::Interval;
 use scaf_policy::fusion::Measured;
 use scaf_policy::knowledge::{CurvePoint, Knowledge, MOST_POINTS, Stage, Useful, promised};
 use scaf_policy::observed::{Observed, Runs, Spell};
-use scaf_policy::past::Past;
 use std::collections::BTreeSet;
 
 /// An interval counts for a DoP that was had for at least this share of it: changes come just after a tick.
@@ -113,7 +113,7 @@ impl Evidence {
         if self.stage == Stage::Begins {
             self.useful.forget();
         }
-        if judged && self.stage.is_told() && !astray && !self.astray {
+        if judged && self.stage.is_measured() && !astray && !self.astray {
             self.useful.add(contexts, &seen.interval);
         }
         self.astray = astray;
@@ -160,7 +160,7 @@ impl Evidence {
         self.useful.efficiency()
     }
 
-    pub(super) fn remember(&mut self, past: Past) {
+    pub(super) fn remember(&mut self, past: EarlierRuns) {
         if !self.profile_given {
             let mut alone = Observed::default();
             alone.remember(past.clone());

@@ -5,8 +5,8 @@
 
 use scaf_inspect::Origin;
 use scaf_memory::{Key, Profile, ProfiledRegion, Recalled, RegionKey};
+use scaf_policy::earlier_runs::EarlierRuns;
 use scaf_policy::observed::Observed;
-use scaf_policy::past::Past;
 use scaf_proto::rows::Key as Row;
 
 /// Longest name of a file's code that is believed, in bytes: a build-id of 32 bytes has 64 digits.
@@ -80,7 +80,7 @@ impl ProfileLink {
     }
 
     /// What is remembered, by this run's numbers of its regions.
-    pub fn past(&self) -> Option<Past> {
+    pub fn past(&self) -> Option<EarlierRuns> {
         let here = |at: usize, key: &RegionKey| self.number(key).unwrap_or(ELSEWHERE | at as u64);
         Some(self.recalled.as_ref()?.past(here))
     }

@@ -158,9 +158,7 @@ fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result<(), Ou
     arguments.flags = CLEAR_SIGNAL_HANDLERS;
     // SAFETY: the kernel reads the arguments. The copy has a copy of this stack, and goes on with it as after a
     // fork; it makes nothing but calls that are safe there ([`child`]).
-    let pid = unsafe {
-        libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<libc::clone_args>())
-    };
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<libc::clone_args>()) };
     if pid == 0 {
         child::run(sheet, parent, pu, &own, alone);
     }
@@ -251,7 +249,7 @@ fn kill(pid: u32) {
 
 fn tell(outcome: Outcome, cpu_ns: u64, lost_ns: u64) {
     let region = REGION.load(Ordering::Relaxed);
-    pages::report().experiments().tell(&Account { region, outcome, cpu_ns, lost_ns });
+    pages::report().experiments().record(&Account { region, outcome, cpu_ns, lost_ns });
 }
 
 /// After a fork, in the child: neither the experiment nor the page is its own.

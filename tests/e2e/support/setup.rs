@@ -1,4 +1,4 @@
-//! A house: a folder with a daemon of its own, closed when the test ends. Nothing may be left then.
+//! A setup: a folder with a daemon of its own, closed when the test ends. Nothing may be left then.
 
 use super::{Start, compiled, cpu_list, released, root_user, wait_for};
 use scafd::control::Snapshot;
@@ -10,13 +10,13 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// In the environment of everything that is started in a house; the value is its folder.
-const MARK: &str = "SCAF_TEST_HOUSE";
+/// In the environment of everything that is started in a setup; the value is its folder.
+const MARK: &str = "SCAF_TEST_SETUP";
 static TURN: Mutex<()> = Mutex::new(());
 /// Whose programs are started where a daemon serves all users, unless said otherwise. He has no name.
 const SOMEBODY: u32 = 65_533;
 
-pub struct House {
+pub struct Setup {
     daemon: RefCell<Option<Child>>,
     policy: Vec<String>,
     for_all: bool,
@@ -24,83 +24,83 @@ pub struct House {
     _turn: MutexGuard<'static, ()>,
 }
 
-impl House {
-    /// A house whose daemon decides by `policy` about the first two PUs that this test may use.
-    pub fn open(policy: &str) -> House {
-        let house = House::without_daemon(policy);
-        house.start_daemon();
-        house
+impl Setup {
+    /// A setup whose daemon decides by `policy` about the first two PUs that this test may use.
+    pub fn new(policy: &str) -> Setup {
+        let setup = Setup::without_daemon(policy);
+        setup.start_daemon();
+        setup
     }
 
-    /// A house whose daemon tries DoPs of which nothing is known, whatever else runs: a program that has one
+    /// A setup whose daemon tries DoPs of which nothing is known, whatever else runs: a program that has one
     /// context because the others are busy can't be compared with anything.
-    pub fn exploring(policy: &str) -> House {
-        House::configured(policy, "explore = true\n")
+    pub fn exploring(policy: &str) -> Setup {
+        Setup::configured(policy, "explore = true\n")
     }
 
-    pub fn configured(policy: &str, text: &str) -> House {
-        let house = House::without_daemon(policy);
-        house.configure(text);
-        house.start_daemon();
-        house
+    pub fn configured(policy: &str, text: &str) -> Setup {
+        let setup = Setup::without_daemon(policy);
+        setup.configure(text);
+        setup.start_daemon();
+        setup
     }
 
-    /// A house whose daemon decides for another machine: teams fit there, and nobody is moved.
-    pub fn pretending(topology: &str, policy: &str, text: &str) -> House {
+    /// A setup whose daemon decides for another machine: teams fit there, and nobody is moved.
+    pub fn on_topology(topology: &str, policy: &str, text: &str) -> Setup {
         let words = [policy, "--verbose", "--dry-run", "--topology", topology];
-        let house = House::empty(words.map(String::from).to_vec());
-        house.configure(text);
-        house.start_daemon();
-        house
+        let setup = Setup::empty(words.map(String::from).to_vec());
+        setup.configure(text);
+        setup.start_daemon();
+        setup
     }
 
-    /// A house whose daemon has as many contexts as there are groups in this folder, for slow motion.
-    pub fn in_slow_motion(groups: &Path, contexts: u32, policy: &str) -> House {
+    /// A setup whose daemon has as many contexts as there are groups in this folder, for slow motion.
+    pub fn in_slow_motion(groups: &Path, contexts: u32, policy: &str) -> Setup {
         let topology = format!("core:{contexts} pu:1");
         let words = [policy, "--verbose", "--topology", &topology, "--slow-motion"];
         let folder = groups.to_str().expect("a plain path").to_owned();
-        let house = House::empty(words.into_iter().map(String::from).chain([folder]).collect());
-        house.start_daemon();
-        house
+        let setup = Setup::empty(words.into_iter().map(String::from).chain([folder]).collect());
+        setup.start_daemon();
+        setup
     }
 
-    /// A house whose daemon explores, and counts the kernel's own events in place of the processor's.
-    pub fn counting(policy: &str) -> House {
+    /// A setup whose daemon explores, and counts the kernel's own events in place of the processor's.
+    pub fn counting(policy: &str) -> Setup {
         let events = "events = { instructions = 'task-clock', cycles = 'cpu-clock' }\n";
-        House::configured(policy, &format!("explore = true\ncount_load = false\n{events}"))
+        Setup::configured(policy, &format!("explore = true\ncount_load = false\n{events}"))
     }
 
-    /// A house whose daemon has no sense at all. It isn't verbose, for it decides a thousand times a second.
-    pub fn chaos(seed: u64) -> House {
-        let house = House::empty(vec!["chaos".into(), format!("--seed={seed}")]);
-        house.start_daemon();
-        house
+    /// A setup whose daemon has no sense at all. It isn't verbose, for it decides a thousand times a second.
+    pub fn chaos(seed: u64) -> Setup {
+        let setup = Setup::empty(vec!["chaos".into(), format!("--seed={seed}")]);
+        setup.start_daemon();
+        setup
     }
 
-    /// A house whose daemon is yet to come, or never comes.
-    pub fn without_daemon(policy: &str) -> House {
-        House::empty(vec![policy.to_owned(), "--verbose".into()])
+    /// A setup whose daemon is yet to come, or never comes.
+    pub fn without_daemon(policy: &str) -> Setup {
+        Setup::empty(vec![policy.to_owned(), "--verbose".into()])
     }
 
-    /// A house without a daemon; the one to come decides by `policy`, which may bring options of its own.
-    pub fn prepared(policy: &[&str], text: &str) -> House {
-        let house = House::empty(policy.iter().map(ToString::to_string).collect());
-        house.configure(text);
-        house
+    /// A setup without a daemon; the one to come decides by `policy`, which may bring options of its own.
+    pub fn prepared(policy: &[&str], text: &str) -> Setup {
+        let setup = Setup::empty(policy.iter().map(ToString::to_string).collect());
+        setup.configure(text);
+        setup
     }
 
     /// The same for a daemon of all users, which has a broker; the programs are somebody's. `None` where we
     /// aren't root.
-    pub fn for_all(policy: &[&str], text: &str) -> Option<House> {
+    pub fn for_all(policy: &[&str], text: &str) -> Option<Setup> {
         if !root_user() {
             return None;
         }
-        let mut house = House::prepared(policy, "");
-        house.for_all = true;
-        house.configure(text);
+        let mut setup = Setup::prepared(policy, "");
+        setup.for_all = true;
+        setup.configure(text);
         let all_may_enter = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(house.folder(), all_may_enter).expect("the house's permissions");
-        Some(house)
+        std::fs::set_permissions(setup.folder(), all_may_enter).expect("the setup's permissions");
+        Some(setup)
     }
 
     /// Whose programs are started here, if not ours.
@@ -108,13 +108,13 @@ impl House {
         self.for_all.then_some(SOMEBODY)
     }
 
-    fn empty(policy: Vec<String>) -> House {
+    fn empty(policy: Vec<String>) -> Setup {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         stay_on(&two_pus());
-        let folder = tempfile::Builder::new().prefix("scaf-house-").tempdir().expect("temporary folder");
-        let house = House { daemon: RefCell::new(None), policy, for_all: false, folder, _turn: turn };
-        house.configure("");
-        house
+        let folder = tempfile::Builder::new().prefix("scaf-setup-").tempdir().expect("temporary folder");
+        let setup = Setup { daemon: RefCell::new(None), policy, for_all: false, folder, _turn: turn };
+        setup.configure("");
+        setup
     }
 
     fn configuration(&self) -> PathBuf {
@@ -173,10 +173,10 @@ impl House {
     }
 
     pub fn daemon(&self) -> u32 {
-        self.daemon.borrow().as_ref().map(Child::id).expect("this house has no daemon")
+        self.daemon.borrow().as_ref().map(Child::id).expect("this setup has no daemon")
     }
 
-    /// What starts this house's daemon; for who looks after it by himself.
+    /// What starts this setup's daemon; for who looks after it by himself.
     pub fn daemon_command(&self) -> Command {
         let log = std::fs::File::options().create(true).append(true).open(self.folder().join("scafd.log"));
         let mut command = self.command(&released("scafd"));
@@ -297,19 +297,19 @@ impl House {
         command
     }
 
-    /// Processes that were started in this house.
-    pub fn inhabitants(&self) -> Vec<u32> {
+    /// Processes that were started in this setup.
+    pub fn processes(&self) -> Vec<u32> {
         let mark = format!("{MARK}={}", self.folder().display());
-        let lives_here = |pid: &u32| {
+        let is_ours = |pid: &u32| {
             std::fs::read(format!("/proc/{pid}/environ"))
                 .is_ok_and(|all| all.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes()))
         };
         let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(lives_here).collect()
+        all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
     }
 }
 
-impl Drop for House {
+impl Drop for Setup {
     fn drop(&mut self) {
         let daemon = self.daemon.borrow_mut().take();
         let mut killed = daemon.is_none();
@@ -324,10 +324,10 @@ impl Drop for House {
         }
         // A guardian or a child that was just told may need a moment.
         let deadline = Instant::now() + Duration::from_secs(10);
-        while !self.inhabitants().is_empty() && Instant::now() < deadline {
+        while !self.processes().is_empty() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(10));
         }
-        let left = self.inhabitants();
+        let left = self.processes();
         let names: Vec<_> =
             left.iter().map(|pid| std::fs::read_to_string(format!("/proc/{pid}/comm"))).collect();
         for pid in &left {

@@ -1,7 +1,7 @@
 //! Real programs that check themselves, those that end by themselves and those that are told to.
 
-use super::people::{is_wide, masks};
-use crate::support::{By, Done, House, Running, clang_kernel, compiled_by, kernel};
+use super::daemon::{is_wide, masks};
+use crate::support::{By, Done, Running, Setup, clang_kernel, compiled_by, kernel};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -51,8 +51,8 @@ pub struct Member<'h> {
 
 impl Part {
     /// Starts it with the client library, by `scaf run` or without.
-    pub fn start<'h>(&'static self, house: &'h House, by_scaf_run: bool) -> Member<'h> {
-        let start = house.at(&(self.program)()).args(self.words).threads(self.threads);
+    pub fn start<'h>(&'static self, setup: &'h Setup, by_scaf_run: bool) -> Member<'h> {
+        let start = setup.at(&(self.program)()).args(self.words).threads(self.threads);
         let start = if by_scaf_run { start } else { start.preloaded() };
         Member { running: start.start(), part: self, since: Instant::now(), killed: false }
     }

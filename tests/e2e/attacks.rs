@@ -1,8 +1,8 @@
 //! Two users' real programs under a daemon for all users. One user attacks by all means at once; the other
 //! one's program has its user's part all the time. Played by root.
 
-use crate::hoards::hoards;
-use crate::support::{House, Running, compiled, cpus_of, stay_on};
+use crate::kept_resources::hoards;
+use crate::support::{Running, Setup, compiled, cpus_of, stay_on};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use scaf_proto::hello::{ATTACH, Hello};
 use scafd::control::{Mechanism, Request};
@@ -60,22 +60,22 @@ struct Span {
     since: Instant,
 }
 
-fn span(house: &House, program: &Running) -> Span {
+fn span(setup: &Setup, program: &Running) -> Span {
     let regions = program.seen().expect("the other user's program").regions;
-    let daemon_ns = scafd::observe::clock::cpu_ns(house.daemon()).expect("the daemon's time");
+    let daemon_ns = scafd::observe::clock::cpu_ns(setup.daemon()).expect("the daemon's time");
     Span { regions, daemon_ns, since: Instant::now() }
 }
 
 /// Regions a second, and how much of a context the daemon took.
-fn rates(house: &House, program: &Running, before: &Span) -> (f64, f64) {
-    let (now, seconds) = (span(house, program), before.since.elapsed().as_secs_f64());
+fn rates(setup: &Setup, program: &Running, before: &Span) -> (f64, f64) {
+    let (now, seconds) = (span(setup, program), before.since.elapsed().as_secs_f64());
     let daemon = (now.daemon_ns - before.daemon_ns) as f64 / 1e9 / seconds;
     ((now.regions - before.regions) as f64 / seconds, daemon)
 }
 
 /// What the daemon had in memory at most.
-fn peak_kib(house: &House) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", house.daemon())).expect("the daemon");
+fn peak_kib(setup: &Setup) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", setup.daemon())).expect("the daemon");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its memory");
     peak.trim().trim_end_matches(" kB").parse().expect("KiB")
 }
@@ -83,30 +83,30 @@ fn peak_kib(house: &House) -> u64 {
 /// `SCAF_ATTACK_S`: how long; what is printed is for docs/internals/security.md.
 #[test]
 fn another_users_program_has_its_users_part_while_one_attacks() {
-    let Some(house) = House::for_all(&["scaf"], "") else { return };
-    house.start_daemon();
+    let Some(setup) = Setup::for_all(&["scaf"], "") else { return };
+    setup.start_daemon();
     let seconds = std::env::var("SCAF_ATTACK_S").ok().map_or(1.0, |text| text.parse().expect("a number"));
     let span_of_time = Duration::from_secs_f64(seconds);
-    let other = house.program("loops").of(OTHER).threads(2).start();
-    let one = house.program("loops").of(ATTACKER).threads(2).start();
+    let other = setup.program("loops").of(OTHER).threads(2).start();
+    let one = setup.program("loops").of(ATTACKER).threads(2).start();
     let half = other.until("one of two contexts", |program| program.dop == Some(1));
     let own: Vec<u32> = half.pus.iter().collect();
     let this = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
     let mut rest = cpus_of(this).expect("this thread");
     rest.retain(|pu| !own.contains(pu));
-    let before = span(&house, &other);
+    let before = span(&setup, &other);
     std::thread::sleep(span_of_time);
-    let (plain, quiet) = rates(&house, &other, &before);
+    let (plain, quiet) = rates(&setup, &other, &before);
 
     let many: Vec<Running> =
-        (0..MANY).map(|_| house.program("loops").of(ATTACKER).threads(2).start()).collect();
-    house.until("all of them", |seen| (seen.programs.len() == MANY + 2).then_some(()));
+        (0..MANY).map(|_| setup.program("loops").of(ATTACKER).threads(2).start()).collect();
+    setup.until("all of them", |seen| (seen.programs.len() == MANY + 2).then_some(()));
     // What the threads below send is a root process's, whose identity isn't the attacker's.
     let pus: Vec<String> = rest.iter().map(ToString::to_string).collect();
     let stay = ["taskset", "-c", &pus.join(",")];
     let hurrying: Vec<Running> =
-        (0..2).map(|_| hoards(&house, ATTACKER, u32::MAX, "hurries").under(&stay).start()).collect();
-    let (socket, rest, before) = (&house.socket(), &rest, span(&house, &other));
+        (0..2).map(|_| hoards(&setup, ATTACKER, u32::MAX, "hurries").under(&stay).start()).collect();
+    let (socket, rest, before) = (&setup.socket(), &rest, span(&setup, &other));
     let [tried, let_in] = std::thread::scope(|scope| {
         let until = Instant::now() + span_of_time;
         let threads = [(); 2].map(|()| scope.spawn(move || attack(socket, rest, until)));
@@ -117,10 +117,10 @@ fn another_users_program_has_its_users_part_while_one_attacks() {
         let done = threads.map(|thread| thread.join().expect("an attacker"));
         [0, 1].map(|which| done.iter().map(|all| all[which]).sum::<u64>())
     });
-    let (attacked, busy) = rates(&house, &other, &before);
+    let (attacked, busy) = rates(&setup, &other, &before);
     let seen = other.seen().expect("it runs");
     assert_eq!((seen.dop, seen.pus), (Some(1), half.pus), "its part");
-    let kib = peak_kib(&house);
+    let kib = peak_kib(&setup);
     assert!(kib < 64 << 10, "{kib} KiB");
     // Far from what is measured (docs/internals/security.md), for other processes may compute here, too.
     assert!(
@@ -145,19 +145,19 @@ fn another_users_program_has_its_users_part_while_one_attacks() {
 /// Its user alone may not move its threads, so the kernel refuses who does so with that user's rights.
 #[test]
 fn a_program_with_a_right_of_its_own_is_narrowed_and_given_back() {
-    let Some(house) = House::for_all(&["equi"], "") else { return };
-    house.start_daemon();
+    let Some(setup) = Setup::for_all(&["equi"], "") else { return };
+    setup.start_daemon();
     let user = [format!("--reuid={OTHER}"), format!("--regid={OTHER}")];
     let rights = ["--inh-caps=+ipc_lock", "--ambient-caps=+ipc_lock"];
     let words = ["setpriv", &user[0], &user[1], "--clear-groups", rights[0], rights[1]];
-    let one = house.program("loops").of(0).under(&words).threads(2).start();
+    let one = setup.program("loops").of(0).under(&words).threads(2).start();
     let pus = || cpus_of(one.pid()).map(|pus| pus.len());
-    let two = house.program("loops").of(ATTACKER).threads(2).start();
-    house.until("one of two contexts", |_| (pus() == Some(1)).then_some(()));
+    let two = setup.program("loops").of(ATTACKER).threads(2).start();
+    setup.until("one of two contexts", |_| (pus() == Some(1)).then_some(()));
     let status = std::fs::read_to_string(format!("/proc/{}/status", one.pid())).expect("it runs");
     assert!(status.lines().any(|line| line.starts_with("CapPrm:") && !line.ends_with("0000000000000000")));
     assert_eq!(two.finish().well().number("wrong"), 0);
-    house.until("both contexts", |_| (pus() == Some(2)).then_some(()));
+    setup.until("both contexts", |_| (pus() == Some(2)).then_some(()));
     assert_eq!(one.finish().well().number("wrong"), 0);
 }
 
@@ -185,18 +185,18 @@ fn with_a_section_of(more: u64, program: &Path, copy: &Path) {
 
 #[test]
 fn a_helper_reads_no_more_than_it_has_memory_for() {
-    let Some(house) = House::for_all(&["equi"], "") else { return };
-    house.start_daemon();
+    let Some(setup) = Setup::for_all(&["equi"], "") else { return };
+    setup.start_daemon();
     let [small, large] = [20, 200].map(|mib| {
-        let copy = house.folder().join(format!("of-{mib}-mib"));
+        let copy = setup.folder().join(format!("of-{mib}-mib"));
         with_a_section_of(mib << 20_u32, &compiled("loops"), &copy);
-        house.at(&copy).of(ATTACKER).threads(2).start()
+        setup.at(&copy).of(ATTACKER).threads(2).start()
     });
     small.until_resized_to(1);
     let seen = large.until("it was looked at", |program| {
         program.regions > 0 && !program.mechanism_reason.contains("is being inspected")
     });
-    assert!(seen.mechanism != Mechanism::Resize && peak_kib(&house) < 64 << 10, "{}", seen.mechanism_reason);
+    assert!(seen.mechanism != Mechanism::Resize && peak_kib(&setup) < 64 << 10, "{}", seen.mechanism_reason);
     for program in [small, large] {
         assert_eq!(program.finish().well().number("wrong"), 0);
     }

@@ -2,11 +2,11 @@
 
 /// The stream; SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]
-pub struct Stream(u64);
+pub struct SplitMix(u64);
 
-impl Stream {
-    pub fn new(seed: u64) -> Stream {
-        Stream(seed)
+impl SplitMix {
+    pub fn new(seed: u64) -> SplitMix {
+        SplitMix(seed)
     }
 
     pub fn next(&mut self) -> u64 {
@@ -34,13 +34,13 @@ mod tests {
 
     #[test]
     fn every_number_below_comes_about_as_often_as_any_other() {
-        let mut stream = Stream::new(7);
+        let mut stream = SplitMix::new(7);
         let mut counts = [0; 5];
         for _ in 0..50_000 {
             counts[stream.below(5) as usize] += 1;
         }
         assert!(counts.iter().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
         assert_eq!((stream.below(0), stream.below(1)), (0, 0));
-        assert_eq!(Stream::new(3).next(), Stream::new(3).next());
+        assert_eq!(SplitMix::new(3).next(), SplitMix::new(3).next());
     }
 }

@@ -1,7 +1,7 @@
 //! What people see: `scaf top` in a real terminal, names, `scaf ps --watch`, `scaf run --verbose`.
 
-use crate::real::python;
-use crate::support::{House, PATIENCE, compiled, released, root, wait_for};
+use crate::real_programs::python;
+use crate::support::{PATIENCE, Setup, compiled, released, root, wait_for};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn with(house: &House, variables: &str, arguments: &str) -> Terminal {
+    fn with(setup: &Setup, variables: &str, arguments: &str) -> Terminal {
         static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let terminal = Terminal { server: format!("scaf-e2e-{}-{number}", std::process::id()) };
-        let socket = house.socket();
+        let socket = setup.socket();
         let scaf = released("scaf");
         let command =
             format!("env SCAF_SOCKET={} {variables} {} top {arguments}", socket.display(), scaf.display());
@@ -55,12 +55,12 @@ impl Drop for Terminal {
 
 #[test]
 fn a_terminal_shows_who_comes_what_they_have_and_that_they_went() {
-    let house = House::open("equi");
-    let terminal = Terminal::with(&house, "LANG=C NO_COLOR=1", "");
+    let setup = Setup::new("equi");
+    let terminal = Terminal::with(&setup, "LANG=C NO_COLOR=1", "");
     terminal.until("nobody yet", |screen| screen.contains("no managed programs"));
-    let first = house.program("loops").option("--name", "first").threads(2).start();
+    let first = setup.program("loops").option("--name", "first").threads(2).start();
     terminal.until("its arrival", |screen| screen.contains("first") && screen.contains("live"));
-    let second = house.program("loops").option("--name", "second").threads(2).start();
+    let second = setup.program("loops").option("--name", "second").threads(2).start();
     let both = terminal.until("both", |screen| screen.contains("second") && screen.contains("2 programs"));
     assert!(both.is_ascii() && both.contains("why: ") && both.contains("policy equi"), "{both}");
     terminal.press(&["Tab"]);
@@ -83,26 +83,26 @@ fn a_terminal_shows_who_comes_what_they_have_and_that_they_went() {
 
 #[test]
 fn a_recording_is_shown_as_it_was() {
-    let house = House::open("equi");
-    let file = house.folder().join("trace.jsonl");
-    let record = house.recording(&file);
-    let program = house.program("loops").option("--name", "recorded").threads(2).start();
+    let setup = Setup::new("equi");
+    let file = setup.folder().join("trace.jsonl");
+    let record = setup.recording(&file);
+    let program = setup.program("loops").option("--name", "recorded").threads(2).start();
     wait_for("a few decisions", || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         (text.lines().count() > 4).then_some(())
     });
     program.finish().well();
     record.end();
-    let terminal = Terminal::with(&house, "LANG=C", &format!("--replay {}", file.display()));
+    let terminal = Terminal::with(&setup, "LANG=C", &format!("--replay {}", file.display()));
     let screen = terminal.until("its end", |screen| screen.contains("paused"));
     assert!(screen.contains("recorded") && screen.contains("contexts a"), "{screen}");
 }
 
 #[test]
 fn a_script_is_known_by_its_name_and_two_of_them_by_their_numbers() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let script = root().join("tests/programs/numpy_rounds.py");
-    let start = || house.at(&python()).args([script.as_os_str()]).args(["gemm"]).start();
+    let start = || setup.at(&python()).args([script.as_os_str()]).args(["gemm"]).start();
     let (first, second) = (start(), start());
     let mut names = [&first, &second].map(|program| program.until("it is managed", |_| true).name);
     names.sort();
@@ -113,13 +113,13 @@ fn a_script_is_known_by_its_name_and_two_of_them_by_their_numbers() {
 
 #[test]
 fn ps_is_printed_again_and_again_as_lines_of_json() {
-    let house = House::open("equi");
-    let program = house.program("loops").option("--name", "seen").start();
+    let setup = Setup::new("equi");
+    let program = setup.program("loops").option("--name", "seen").start();
     program.until("it is managed", |program| program.dop.is_some());
     let mut ps = Command::new(released("scaf"))
         .args(["ps", "--json", "--watch=0.1", "--sort", "contexts", "--user"])
         .arg(rustix::process::getuid().as_raw().to_string())
-        .env("SCAF_SOCKET", house.socket())
+        .env("SCAF_SOCKET", setup.socket())
         .stdout(Stdio::piped())
         .spawn()
         .expect("scaf ps");
@@ -131,23 +131,23 @@ fn ps_is_printed_again_and_again_as_lines_of_json() {
     }
     // Its reader has gone, which ends it.
     assert!(lines.len() == 3 && ps.wait().expect("its end").success());
-    assert!(house.refuses(&["ps", "--user", "nobody-of-that-name"]).contains("no user"));
+    assert!(setup.refuses(&["ps", "--user", "nobody-of-that-name"]).contains("no user"));
     program.finish().well();
 }
 
 #[test]
 fn a_line_at_its_end_says_what_a_program_had_and_its_status_is_handed_on() {
-    let house = House::open("equi");
-    let program = house.program("loops").flag("--verbose").threads(2).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("loops").flag("--verbose").threads(2).start();
     std::thread::sleep(std::time::Duration::from_secs(1));
     let done = program.finish();
     assert!(done.code() == Some(0) && done.err.lines().count() == 1, "{done:?}");
     let said = done.err.contains("contexts on average, speedup ") && done.err.contains("with equal parts");
     assert!(said, "{done:?}");
-    let failing = house.at("/bin/sh".as_ref()).flag("--verbose").args(["-c", "exit 3"]).run();
+    let failing = setup.at("/bin/sh".as_ref()).flag("--verbose").args(["-c", "exit 3"]).run();
     assert_eq!(failing.code(), Some(3), "{failing:?}");
-    let killed = house.at(&compiled("loops")).flag("--verbose").start();
-    wait_for("it is managed", || house.snapshot().programs.first().map(|_| ()));
+    let killed = setup.at(&compiled("loops")).flag("--verbose").start();
+    wait_for("it is managed", || setup.snapshot().programs.first().map(|_| ()));
     killed.signal(libc::SIGTERM);
     let done = killed.finish_by_itself();
     assert_eq!(done.ended_by(), Some(libc::SIGTERM), "{done:?}");

@@ -1,12 +1,12 @@
 //! Programs that fix the size of their teams, or count on it, always find it, whatever the grant.
 
-use crate::support::House;
+use crate::support::Setup;
 use scafd::control::Mechanism;
 
 /// Runs a program with a grant of one PU and a team of 3 of its own; returns what it said in the end.
 fn kept(name: &str, argument: &str) -> crate::support::Done {
-    let house = House::open("equi");
-    let program = house.program(name).args([argument]).threads(3).option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = setup.program(name).args([argument]).threads(3).option("--max", 1).start();
     let seen = program.until("its team is kept", |program| {
         let kept = matches!(program.mechanism, Mechanism::Fold | Mechanism::Gather);
         kept && program.dop == Some(1) && program.effective_ns.is_some()
@@ -39,8 +39,8 @@ tests! {
 
 #[test]
 fn a_clause_binds_its_own_region_only() {
-    let house = House::open("equi");
-    let program = house.program("clause_only").option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("clause_only").option("--max", 1).start();
     let seen = program.until_inspected();
     let seen = program.until("more rounds", |program| program.regions > seen.regions + 1000);
     assert!(seen.promised_regions > 0);

@@ -1,7 +1,7 @@
 //! Who takes part besides the programs: the daemon, its broker if it serves all users, its guardian, the
 //! helper that inspects. And what is to hold when a daemon has ended.
 
-use crate::support::{House, cpu_list};
+use crate::support::{Setup, cpu_list};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use scafd::control::{Reply, Request, Snapshot};
 use std::os::fd::OwnedFd;
@@ -71,8 +71,8 @@ pub fn soon<T: std::fmt::Display>(what: T, most: Duration, mut holds: impl FnMut
 }
 
 /// Whom a daemon left, and what.
-pub fn nothing_is_left(house: &House, but: &[u32]) {
-    let left = || -> Vec<u32> { house.inhabitants().into_iter().filter(|pid| !but.contains(pid)).collect() };
+pub fn nothing_is_left(setup: &Setup, but: &[u32]) {
+    let left = || -> Vec<u32> { setup.processes().into_iter().filter(|pid| !but.contains(pid)).collect() };
     let names = |left: &[u32]| -> Vec<String> {
         left.iter()
             .map(|pid| std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default())
@@ -121,19 +121,19 @@ pub fn ask(path: &Path) -> Option<Snapshot> {
 
 /// A daemon that is ended in many ways.
 pub struct Served<'h> {
-    house: &'h House,
+    setup: &'h Setup,
     child: Child,
 }
 
 impl<'h> Served<'h> {
     /// Starts one, and waits until it answers.
-    pub fn start(house: &'h House) -> Served<'h> {
-        let child = house.daemon_command().spawn().expect("starting scafd");
-        let mut served = Served { house, child };
+    pub fn start(setup: &'h Setup) -> Served<'h> {
+        let child = setup.daemon_command().spawn().expect("starting scafd");
+        let mut served = Served { setup, child };
         soon("a daemon that answers", 4 * LEASE, || {
             let ended = served.ended();
-            assert!(ended.is_none(), "it ended: {ended:?}\n{}", house.log());
-            ask(&house.socket()).is_some()
+            assert!(ended.is_none(), "it ended: {ended:?}\n{}", setup.log());
+            ask(&setup.socket()).is_some()
         });
         served
     }
@@ -163,7 +163,7 @@ impl<'h> Served<'h> {
     }
 
     pub fn answers(&self) {
-        soon("an answer", 4 * LEASE, || ask(&self.house.socket()).is_some());
+        soon("an answer", 4 * LEASE, || ask(&self.setup.socket()).is_some());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Servers that aren't our daemon, or lie. Programs stay unmanaged, lose no file descriptor, and are right.
 
-use crate::support::{Done, House, released, root_user, wait_for};
+use crate::support::{Done, Setup, released, root_user, wait_for};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::net::{
@@ -28,13 +28,13 @@ impl Drop for Ends<'_> {
 
 /// Runs a program beside a server that gives everyone the same answer, until it was asked three times.
 fn beside(answer: &Answer) -> Done {
-    let house = House::without_daemon("equi");
-    let listener = listening(&house.socket());
+    let setup = Setup::without_daemon("equi");
+    let listener = listening(&setup.socket());
     let (asked, enough) = (AtomicU32::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| serve(&listener, answer, &asked, &enough));
         let _ends = Ends(&enough);
-        let program = house.program("files").preloaded().threads(2).start();
+        let program = setup.program("files").preloaded().threads(2).start();
         wait_for("it asked three times", || (asked.load(Ordering::Relaxed) >= 3).then_some(()));
         program.finish()
     })
@@ -101,8 +101,8 @@ fn a_daemon_of_another_version_is_declined() {
 
 #[test]
 fn whoever_starts_programs_beside_a_daemon_of_another_version_is_told_in_one_line() {
-    let house = House::without_daemon("equi");
-    let listener = listening(&house.socket());
+    let setup = Setup::without_daemon("equi");
+    let listener = listening(&setup.socket());
     let (asked, enough) = (AtomicU32::new(0), AtomicBool::new(false));
     let refusal = Welcome { magic: MAGIC, version: VERSION + 1, program: 0 };
     let answer: Answer = (refusal.as_bytes().to_vec(), no_files);
@@ -111,12 +111,12 @@ fn whoever_starts_programs_beside_a_daemon_of_another_version_is_told_in_one_lin
     std::thread::scope(|scope| {
         scope.spawn(|| serve(&listener, &answer, &asked, &enough));
         let _ends = Ends(&enough);
-        let done = house.program("loops").run();
+        let done = setup.program("loops").run();
         assert_eq!((done.code(), done.number("wrong")), (Some(0), 0));
         assert!(done.err.lines().count() == 1 && done.err.contains(&said), "{done:?}");
         assert!(done.err.contains(&mend), "{done:?}");
         for command in ["ps", "doctor"] {
-            let scaf = house.at(&released("scaf")).unmanaged().env("SCAF_SOCKET", house.socket());
+            let scaf = setup.at(&released("scaf")).unmanaged().env("SCAF_SOCKET", setup.socket());
             let done = scaf.args([command]).run();
             let text = done.out.clone() + &done.err;
             assert!(text.contains(&said) && text.contains(&mend), "{done:?}");
@@ -176,11 +176,11 @@ fn files_that_are_no_pages_are_declined_and_closed_however_many() {
 
 #[test]
 fn a_server_that_says_nothing_holds_nobody_up() {
-    let house = House::without_daemon("equi");
-    let listener = listening(&house.socket());
-    let done = house.program("files").preloaded().threads(2).run();
+    let setup = Setup::without_daemon("equi");
+    let listener = listening(&setup.socket());
+    let done = setup.program("files").preloaded().threads(2).run();
     is_unharmed(done);
-    let program = house.program("files").preloaded().threads(2).start();
+    let program = setup.program("files").preloaded().threads(2).start();
     std::thread::sleep(std::time::Duration::from_secs(1));
     is_unharmed(program.finish());
     drop(listener);
@@ -191,9 +191,9 @@ fn another_users_socket_is_not_used() {
     if !root_user() {
         return; // only root can be somebody else
     }
-    let house = House::without_daemon("equi");
-    let path = house.socket();
-    std::fs::set_permissions(house.folder(), std::os::unix::fs::PermissionsExt::from_mode(0o777))
+    let setup = Setup::without_daemon("equi");
+    let path = setup.socket();
+    std::fs::set_permissions(setup.folder(), std::os::unix::fs::PermissionsExt::from_mode(0o777))
         .expect("chmod");
     // The kernel notes who listens, and credentials are a thread's own.
     let listener = std::thread::spawn(move || {
@@ -209,10 +209,10 @@ fn another_users_socket_is_not_used() {
     std::thread::scope(|scope| {
         scope.spawn(|| serve(&listener, &answer, &asked, &enough));
         let _ends = Ends(&enough);
-        let program = house.program("files").preloaded().threads(2).start();
+        let program = setup.program("files").preloaded().threads(2).start();
         wait_for("it came by", || (asked.load(Ordering::Relaxed) >= 1).then_some(()));
         is_unharmed(program.finish());
-        let run = house.program("loops").run();
+        let run = setup.program("loops").run();
         assert!(run.err.contains("another user"), "{run:#?}");
         assert_eq!(run.code(), Some(0));
     });

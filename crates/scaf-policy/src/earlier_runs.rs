@@ -11,16 +11,16 @@ const MOST_DOP: u32 = 65_535;
 
 /// All that earlier runs taught about a program.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Past {
+pub struct EarlierRuns {
     /// Its regions, by their numbers in [`crate::observed::Runs`].
-    pub regions: BTreeMap<u64, PastRegion>,
+    pub regions: BTreeMap<u64, EarlierRegion>,
     /// What it did besides.
     pub mix: Mix,
 }
 
 /// What earlier runs taught about a region.
 #[derive(Clone, PartialEq, Debug)]
-pub struct PastRegion {
+pub struct EarlierRegion {
     /// Its runs in a second of the program's running.
     pub runs_per_s: f64,
     /// Seconds a run at the DoPs that it ran at.
@@ -38,9 +38,9 @@ pub struct Mix {
     pub other: BTreeMap<u32, f64>,
 }
 
-impl PastRegion {
+impl EarlierRegion {
     /// Without numbers out of range; `None` if no point is left.
-    pub(crate) fn sane(self) -> Option<PastRegion> {
+    pub(crate) fn sane(self) -> Option<EarlierRegion> {
         let fits = |(dop, point): &(u32, Estimate)| {
             (1..=MOST_DOP).contains(dop) && SECONDS.contains(&point.value) && point.error >= 0.0
         };
@@ -51,7 +51,7 @@ impl PastRegion {
         let points: BTreeMap<u32, Estimate> =
             points.into_iter().map(|(dop, point)| (dop, error(point))).collect();
         let runs_per_s = if self.runs_per_s.is_finite() { self.runs_per_s.clamp(0.0, 1e9) } else { 0.0 };
-        (!points.is_empty()).then_some(PastRegion { runs_per_s, points, ..self })
+        (!points.is_empty()).then_some(EarlierRegion { runs_per_s, points, ..self })
     }
 
     /// The factor by which runs take longer now than then, and what is known of both together.
@@ -149,13 +149,13 @@ mod tests {
         observed
     }
 
-    fn informed(past: Past) -> Observed {
+    fn informed(past: EarlierRuns) -> Observed {
         let mut observed = Observed::default();
         observed.remember(past);
         observed
     }
 
-    fn guessed(mut past: Past) -> Past {
+    fn guessed(mut past: EarlierRuns) -> EarlierRuns {
         past.regions.values_mut().for_each(|region| region.same = false);
         past
     }
@@ -242,19 +242,16 @@ mod tests {
         assert!(past.mix.other.is_empty() && past.mix.serial == 0.0, "{past:?}");
     }
 
-    fn any_past() -> impl Strategy<Value = Past> {
+    fn any_past() -> impl Strategy<Value = EarlierRuns> {
         let float = || prop_oneof![proptest::num::f64::ANY, 1e-6f64..1e3];
         let estimate = || (float(), float()).prop_map(|(value, error)| Estimate { value, error });
         let points = || proptest::collection::btree_map(0u32..70_000, estimate(), 0..40);
-        let region = (float(), points(), any::<bool>()).prop_map(|(runs_per_s, points, same)| PastRegion {
-            runs_per_s,
-            points,
-            same,
-        });
+        let region = (float(), points(), any::<bool>())
+            .prop_map(|(runs_per_s, points, same)| EarlierRegion { runs_per_s, points, same });
         let mix = (float(), proptest::collection::btree_map(0u32..70_000, float(), 0..40))
             .prop_map(|(serial, other)| Mix { serial, other });
         (proptest::collection::btree_map(0u64..4, region, 0..4), mix)
-            .prop_map(|(regions, mix)| Past { regions, mix })
+            .prop_map(|(regions, mix)| EarlierRuns { regions, mix })
     }
 
     proptest! {

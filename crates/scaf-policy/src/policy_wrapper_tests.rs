@@ -17,7 +17,7 @@ fn divided(capacity: u32, programs: &[Program]) -> Allocation {
 
 fn under(policy: &str, gang: Gang, capacity: u32, programs: &[Program]) -> Allocation {
     let mut policy = by_name(policy, &Settings::default()).unwrap();
-    with_turns(policy.as_mut(), &Machine { gang, ..Machine::new(capacity, 0.0) }, programs)
+    allocate(policy.as_mut(), &Machine { gang, ..Machine::new(capacity, 0.0) }, programs)
 }
 
 fn dops(allocation: &Allocation) -> Vec<u32> {
@@ -118,7 +118,7 @@ fn a_rigid_program_has_what_it_needs_even_of_a_machine_that_others_keep_busy() {
 fn a_policy_that_leaves_everyone_alone_has_no_turns() {
     let mut policy = by_name("unmanaged", &Settings::default()).unwrap();
     let machine = Machine::new(2, 0.0);
-    let allocation = with_turns(policy.as_mut(), &machine, &[rigid(1, 2), rigid(2, 2)]);
+    let allocation = allocate(policy.as_mut(), &machine, &[rigid(1, 2), rigid(2, 2)]);
     assert!(allocation.turns.is_empty() && allocation.shares.iter().all(|share| share.dop == Dop::Unmanaged));
 }
 
@@ -140,7 +140,7 @@ fn who_may_take_turns_is_for_the_machine_to_say() {
 fn weights_are_space_where_even_taco_makes_no_turns() {
     let machine = Machine { gang: Gang::Asked, units: vec![6, 24], ..Machine::new(24, 0.0) };
     let divided = |programs: &[Program]| {
-        with_turns(by_name("taco", &Settings::default()).unwrap().as_mut(), &machine, programs)
+        allocate(by_name("taco", &Settings::default()).unwrap().as_mut(), &machine, programs)
     };
     let weighed = divided(&[malleable(1, 24), Program { weight: 3.0, ..malleable(2, 24) }]);
     assert_eq!((dops(&weighed), weighed.turns.len()), (vec![6, 18], 0));

@@ -1,9 +1,9 @@
 //! Faults at random moments: whoever takes part is killed or stopped while programs come, compute and leave.
 
-use super::crew::{BRIEF as KERNELS, ENDLESS, Member};
-use super::people::{BRIEF, LEASE, REGION, Served, Who, child_of, nothing_is_left, send};
+use super::daemon::{BRIEF, LEASE, REGION, Served, Who, child_of, nothing_is_left, send};
+use super::programs::{BRIEF as KERNELS, ENDLESS, Member};
 use super::{Dice, Tally, faults};
-use crate::support::House;
+use crate::support::Setup;
 use std::time::{Duration, Instant};
 
 /// Faults until all programs are told to end, and everything is looked at.
@@ -16,7 +16,7 @@ const BIRTH: Duration = Duration::from_secs(2);
 const LONG: u64 = 50;
 
 struct Scene<'h> {
-    house: &'h House,
+    setup: &'h Setup,
     dice: Dice,
     tally: Tally,
     daemon: Option<Served<'h>>,
@@ -36,9 +36,9 @@ struct Scene<'h> {
 }
 
 impl<'h> Scene<'h> {
-    fn new(house: &'h House, dice: Dice) -> Scene<'h> {
+    fn new(setup: &'h Setup, dice: Dice) -> Scene<'h> {
         Scene {
-            house,
+            setup,
             dice,
             tally: Tally::default(),
             daemon: None,
@@ -58,18 +58,18 @@ impl<'h> Scene<'h> {
     /// Starts who is missing.
     fn fill(&mut self) {
         if self.daemon.is_none() {
-            self.daemon = Some(Served::start(self.house));
+            self.daemon = Some(Served::start(self.setup));
         }
         for at in 0..2 {
             if self.endless.len() <= at {
                 let part = &ENDLESS[self.dice.below(ENDLESS.len() as u64) as usize];
                 // Folded without `scaf run`, runtimes spin: a region would take half a minute.
-                self.endless.push(part.start(self.house, true));
+                self.endless.push(part.start(self.setup, true));
             }
         }
         while self.brief.len() < 2 {
             let part = &KERNELS[self.dice.below(KERNELS.len() as u64) as usize];
-            self.brief.push(part.start(self.house, self.dice.below(2) == 0));
+            self.brief.push(part.start(self.setup, self.dice.below(2) == 0));
         }
     }
 
@@ -170,7 +170,7 @@ impl<'h> Scene<'h> {
     fn helper(&mut self) -> Option<u32> {
         let until = Instant::now() + Duration::from_millis(30);
         let part = &KERNELS[self.dice.below(KERNELS.len() as u64) as usize];
-        self.brief.push(part.start(self.house, false));
+        self.brief.push(part.start(self.setup, false));
         while Instant::now() < until {
             if let Some(pid) = child_of(self.daemon(), Who::Helper) {
                 return Some(pid);
@@ -238,18 +238,18 @@ impl<'h> Scene<'h> {
             self.longest = member.relieve().max(self.longest);
             self.ended_well += 1;
         }
-        nothing_is_left(self.house, &[]);
+        nothing_is_left(self.setup, &[]);
         self.past.clear();
     }
 }
 
-fn campaign(title: &str, house: &House, count: u64, salt: u64) {
-    let mut scene = Scene::new(house, Dice::new(salt));
+fn campaign(title: &str, setup: &Setup, count: u64, salt: u64) {
+    let mut scene = Scene::new(setup, Dice::new(salt));
     let mut done = 0;
     while done < count {
         scene.fill();
         if done % 10 == 0 {
-            let seen = super::people::ask(&house.socket());
+            let seen = super::daemon::ask(&setup.socket());
             scene.attached += seen.map_or(0, |seen| seen.programs.len() as u64);
         }
         done += u64::from(scene.fault());
@@ -259,7 +259,7 @@ fn campaign(title: &str, house: &House, count: u64, salt: u64) {
             scene.audit(signal);
         }
     }
-    assert!(!house.log().contains("panicked"), "{}", house.log());
+    assert!(!setup.log().contains("panicked"), "{}", setup.log());
     scene.tally.tell(&format!(
         "{title}: {done} faults in {:.0} s; {:.1} programs attached; {} programs ended as they should, the \
          last after {:.1} s; \
@@ -275,18 +275,18 @@ fn campaign(title: &str, house: &House, count: u64, salt: u64) {
 
 #[test]
 fn under_equal_parts() {
-    campaign("equal parts", &House::prepared(&["equi"], BRIEF), faults(40) / 2, 1);
+    campaign("equal parts", &Setup::prepared(&["equi"], BRIEF), faults(40) / 2, 1);
 }
 
 #[test]
 fn under_chaos() {
-    campaign("chaos", &House::prepared(&["chaos", "--seed=7"], BRIEF), faults(40) / 2, 2);
+    campaign("chaos", &Setup::prepared(&["chaos", "--seed=7"], BRIEF), faults(40) / 2, 2);
 }
 
 #[test]
 fn for_all_users() {
     for (policy, salt) in [(&["equi"][..], 3), (&["chaos", "--seed=7"], 4)] {
-        let Some(house) = House::for_all(policy, BRIEF) else { return };
-        campaign(&format!("for all users, {policy:?}"), &house, faults(20) / 4, salt);
+        let Some(setup) = Setup::for_all(policy, BRIEF) else { return };
+        campaign(&format!("for all users, {policy:?}"), &setup, faults(20) / 4, salt);
     }
 }

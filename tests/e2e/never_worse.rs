@@ -1,7 +1,7 @@
 //! Never worse than plain: whatever a program does to itself, it ends as it would without us, with the same
 //! status and the same words, under `scaf run` and with the client but no daemon.
 
-use crate::support::{By, House, Running, Start, compiled, compiled_by, cpus_of, root_user, wait_for};
+use crate::support::{By, Running, Setup, Start, compiled, compiled_by, cpus_of, root_user, wait_for};
 use std::path::Path;
 
 /// How it ended, and what it wrote.
@@ -12,8 +12,8 @@ type Outcome = (Option<i32>, Option<i32>, String, String);
 struct Three<'h>([Running<'h>; 3]);
 
 /// Started as `set` says.
-fn three<'h>(house: &'h House, program: &Path, set: impl Fn(Start<'h>) -> Start<'h>) -> Three<'h> {
-    let start = || set(house.at(program));
+fn three<'h>(setup: &'h Setup, program: &Path, set: impl Fn(Start<'h>) -> Start<'h>) -> Three<'h> {
+    let start = || set(setup.at(program));
     let alone = start().preloaded().env("SCAF_SOCKET", "/nowhere");
     Three([start().unmanaged(), start(), alone].map(Start::start))
 }
@@ -41,9 +41,9 @@ impl Three<'_> {
 /// other.
 #[track_caller]
 fn rows(name: &str, threads: u32, options: &[&str], rows: &[&str]) {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let start = |row: &&str| {
-        three(&house, &compiled(name), |start| {
+        three(&setup, &compiled(name), |start| {
             let start = start.args(row.split(' ')).threads(threads);
             options.iter().fold(start, |start, option| start.flag(option))
         })
@@ -87,38 +87,38 @@ fn a_managed_program_may_put_all_its_threads_under_a_filter() {
 
 #[test]
 fn a_program_may_begin_under_a_filter() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let filters = compiled("filters");
     let itself = filters.to_str().expect("a plain path");
     // It becomes itself again under the filter; or `scaf run` is under it, too.
-    three(&house, &filters, |start| start.args(["no-looks", "exec", itself, "rounds"])).are_the_same();
-    three(&house, &filters, |start| start.args(["region", "no-looks", "exec", itself, "rounds"]))
+    three(&setup, &filters, |start| start.args(["no-looks", "exec", itself, "rounds"])).are_the_same();
+    three(&setup, &filters, |start| start.args(["region", "no-looks", "exec", itself, "rounds"]))
         .are_the_same();
     for filter in ["no-barriers", "harmless"] {
-        three(&house, &filters, |start| start.under(&[itself, filter, "exec"]).args(["rounds"]))
+        three(&setup, &filters, |start| start.under(&[itself, filter, "exec"]).args(["rounds"]))
             .are_the_same();
     }
     let llvms = compiled_by(By::GccForLlvms, "filters");
-    three(&house, &llvms, |start| start.args(["no-looks", "rounds"]).threads(2)).are_the_same();
-    three(&house, &llvms, |start| start.args(["rounds", "no-looks", "rounds"]).threads(2)).are_the_same();
+    three(&setup, &llvms, |start| start.args(["no-looks", "rounds"]).threads(2)).are_the_same();
+    three(&setup, &llvms, |start| start.args(["rounds", "no-looks", "rounds"]).threads(2)).are_the_same();
 }
 
 /// Containers filter all their programs' calls, and refuse some. That ends nobody.
 #[test]
 fn a_program_in_a_container_is_managed() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let filters = compiled("filters");
     let under = [filters.to_str().expect("a plain path"), "harmless", "exec"];
-    let program = house.at(&filters).under(&under).args(["until-told"]).option("--max", 1).start();
+    let program = setup.at(&filters).under(&under).args(["until-told"]).option("--max", 1).start();
     program.until_resized_to(1);
     assert_eq!(program.finish().well().number("wrong"), 0);
 }
 
 #[test]
 fn a_call_that_sets_no_filter_changes_nothing() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let program =
-        house.program("filters").args(["region", "none", "child", "borrowed", "until-told"]).threads(1);
+        setup.program("filters").args(["region", "none", "child", "borrowed", "until-told"]).threads(1);
     let program = program.start();
     program.until("it is attached", |program| program.regions > 1000);
     assert_eq!(program.finish().well().number("wrong"), 0);
@@ -126,12 +126,12 @@ fn a_call_that_sets_no_filter_changes_nothing() {
 
 #[test]
 fn a_program_that_puts_itself_under_a_filter_leaves_with_its_affinity() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let words = ["whole", "no-barriers", "until-told"];
-    let program = house.program("filters").args(words).threads(2).option("--max", 1).start();
+    let program = setup.program("filters").args(words).threads(2).option("--max", 1).start();
     let pid = program.pid();
     wait_for("it is narrowed", || cpus_of(pid).filter(|cpus| cpus.len() == 1));
-    house.until("it has left", |snapshot| snapshot.programs.is_empty().then_some(()));
+    setup.until("it has left", |snapshot| snapshot.programs.is_empty().then_some(()));
     wait_for("both PUs again", || cpus_of(pid).filter(|cpus| cpus.len() == 2));
     assert_eq!(program.finish().well().number("wrong"), 0);
 }
@@ -177,22 +177,22 @@ fn a_program_may_jump_out_of_handlers_fork_and_wait() {
 
 #[test]
 fn a_program_has_streams_and_signals_from_who_started_it() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let plain = compiled("plain");
     let itself = plain.to_str().expect("a plain path");
     for odd in ["odd-signals", "close-input"] {
         let steps = ["inherited", "region", "next-file"];
-        three(&house, &plain, |start| start.under(&[itself, odd, "exec"]).args(steps)).are_the_same();
+        three(&setup, &plain, |start| start.under(&[itself, odd, "exec"]).args(steps)).are_the_same();
     }
 }
 
 #[test]
 fn a_program_may_have_another_allocator() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for allocator in ["libjemalloc.so.2", "libtcmalloc_minimal.so.4"] {
         for steps in [["child", "jumps"], ["many-threads", "next-file"]] {
             for threads in [1, 2] {
-                let three = three(&house, &compiled("plain"), |start| {
+                let three = three(&setup, &compiled("plain"), |start| {
                     start.args(steps).threads(threads).preloading(allocator)
                 });
                 let outcome = three.are_the_same();
@@ -219,13 +219,13 @@ fn without_addresses(words: &str) -> String {
 
 #[test]
 fn a_sanitizer_finds_what_it_finds_alone() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for kind in ["address", "undefined", "leak", "thread"] {
         let program = compiled(&format!("sanitized_{kind}"));
         for fault in ["none", "overflow", "overrun", "lost"] {
             // With more threads, the thread sanitizer complains of libgomp.
             for threads in if kind == "thread" { 1..=1 } else { 1..=2 } {
-                let three = three(&house, &program, |start| start.args([fault]).threads(threads));
+                let three = three(&setup, &program, |start| start.args([fault]).threads(threads));
                 let outcome = three.are_the_same_but(without_addresses);
                 let found = matches!(
                     (kind, fault),

@@ -1,6 +1,6 @@
 //! What the daemon knows of a program's speedup.
 
-use crate::support::{House, Running, kernel};
+use crate::support::{Running, Setup, kernel};
 use scafd::control::{CurvePoint, Program};
 use scafd::observe::counters::{Counter, Name};
 
@@ -19,9 +19,9 @@ pub fn until_both_are_observed(program: &Running) -> Program {
 
 #[test]
 fn a_program_alone_is_sent_to_one_context_and_gets_its_contexts_back() {
-    let house = House::exploring("equi");
+    let setup = Setup::exploring("equi");
     let half_serial = ["--class=W", "--serial-us=1000", "--parallel-us=1000", "--repeat=1000"];
-    let program = house.at(&kernel("phases")).args(half_serial).threads(2).before_others().start();
+    let program = setup.at(&kernel("phases")).args(half_serial).threads(2).before_others().start();
     let seen = until_both_are_observed(&program);
     assert_eq!(observed(&seen, 1).map(|point| point.speedup), Some(1.0));
     // Half of it is serial, so that it is 1.33 on two contexts, and nothing makes it 2. The first few regions
@@ -34,9 +34,9 @@ fn a_program_alone_is_sent_to_one_context_and_gets_its_contexts_back() {
 
 #[test]
 fn a_region_that_never_ends_is_known_by_its_barriers() {
-    let house = House::exploring("equi");
+    let setup = Setup::exploring("equi");
     let program =
-        house.at(&kernel("cg")).args(["--class=W", "--form=region", "--repeat=1000"]).threads(2).start();
+        setup.at(&kernel("cg")).args(["--class=W", "--form=region", "--repeat=1000"]).threads(2).start();
     let seen = until_both_are_observed(&program);
     assert!(seen.in_region || seen.regions > 0);
     program.signal(libc::SIGTERM);
@@ -44,8 +44,8 @@ fn a_region_that_never_ends_is_known_by_its_barriers() {
 
 #[test]
 fn without_exploring_nothing_is_observed_where_a_program_never_was() {
-    let house = House::open("equi");
-    let program = house.at(&kernel("phases")).args(["--class=W", "--repeat=1000"]).threads(2).start();
+    let setup = Setup::new("equi");
+    let program = setup.at(&kernel("phases")).args(["--class=W", "--repeat=1000"]).threads(2).start();
     let seen = program.until("measured", |program| program.curve.iter().any(|point| point.dop == 2));
     assert_eq!((observed(&seen, 1), observed(&seen, 2)), (None, None));
     assert!(seen.curve.iter().all(|point| point.dop == 1 || point.error_ratio > 0.1), "{:?}", seen.curve);
@@ -58,9 +58,9 @@ fn counters_of_a_real_programs_threads_make_a_speedup() {
     if clock.is_none_or(|clock| Counter::open(clock, 0).is_err()) {
         return; // a sandbox forbids it
     }
-    let house = House::counting("equi");
+    let setup = Setup::counting("equi");
     let half_serial = ["--class=W", "--serial-us=1000", "--parallel-us=1000", "--repeat=1000"];
-    let program = house.at(&kernel("phases")).args(half_serial).threads(2).start();
+    let program = setup.at(&kernel("phases")).args(half_serial).threads(2).start();
     let seen = program.until("a speedup by counters", |program| {
         program.counters.is_some_and(|counters| counters.speedup.is_some())
     });

@@ -1,6 +1,6 @@
 //! Contexts that a program can't use in a serial phase are lent, and are back as soon as it enters a region.
 
-use crate::support::{House, Running, wait_for};
+use crate::support::{Running, Setup, wait_for};
 
 fn regions(program: &Running) -> Vec<(u64, u64)> {
     let times = |line: &str| {
@@ -11,8 +11,8 @@ fn regions(program: &Running) -> Vec<(u64, u64)> {
 }
 
 /// A daemon that looks by itself only once a second, for four contexts: with two, nobody has one to lend.
-fn slow_house() -> House {
-    House::pretending("core:4 pu:1", "curve", "rate_hz = 1\n")
+fn slow_house() -> Setup {
+    Setup::on_topology("core:4 pu:1", "curve", "rate_hz = 1\n")
 }
 
 /// What was decided about the lender.
@@ -24,8 +24,8 @@ struct Decided {
     contexts: u64,
 }
 
-fn decision(house: &House, number: u64) -> Option<Decided> {
-    let told = house.says(&["why", "lender", "--json", "--at", &number.to_string()]);
+fn decision(setup: &Setup, number: u64) -> Option<Decided> {
+    let told = setup.says(&["why", "lender", "--json", "--at", &number.to_string()]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     let decision = &told["decision"];
     let names = decision["names"].as_object()?;
@@ -40,16 +40,16 @@ fn decision(house: &House, number: u64) -> Option<Decided> {
 
 #[test]
 fn contexts_lent_in_a_serial_phase_are_back_in_the_middle_of_the_region_that_ends_it() {
-    let house = slow_house();
-    let program = house.program("serial_phases").args(["2600", "800"]).threads(4);
+    let setup = slow_house();
+    let program = setup.program("serial_phases").args(["2600", "800"]).threads(4);
     let program = program.option("--name", "lender").start();
     let first = program.until("the first decision about it", |program| program.dop.is_some());
-    let other = house.program("loops").threads(4).start();
+    let other = setup.program("loops").threads(4).start();
     // Nobody asks the daemon anything meanwhile: that would wake it.
     wait_for("five serial phases", || (regions(&program).len() >= 6).then_some(()));
-    let (all, latest) = (regions(&program), house.snapshot().decisions);
+    let (all, latest) = (regions(&program), setup.snapshot().decisions);
     assert_eq!(first.natural, 4);
-    let decisions: Vec<Decided> = (1..=latest).filter_map(|number| decision(&house, number)).collect();
+    let decisions: Vec<Decided> = (1..=latest).filter_map(|number| decision(&setup, number)).collect();
     let changes =
         |from: bool| decisions.windows(2).filter(move |two| two[0].serial == from && two[1].serial != from);
     // A tick comes once in a second; a program that returns is decided about when its region has just begun.
@@ -68,9 +68,9 @@ fn contexts_lent_in_a_serial_phase_are_back_in_the_middle_of_the_region_that_end
 #[test]
 fn a_program_that_does_nothing_has_no_part_until_its_next_region() {
     // Each has a half, by a policy that lends nothing.
-    let house = House::pretending("core:4 pu:1", "equi", "");
-    let program = house.program("serial_phases").args(["4000", "1500", "asleep"]).threads(4).start();
-    let other = house.program("loops").threads(4).start();
+    let setup = Setup::on_topology("core:4 pu:1", "equi", "");
+    let program = setup.program("serial_phases").args(["4000", "1500", "asleep"]).threads(4).start();
+    let other = setup.program("loops").threads(4).start();
     let both = |what: &str, own: u32, others: u32| {
         wait_for(what, || {
             let dop = |program: &Running| program.seen().and_then(|seen| seen.dop);
@@ -88,12 +88,12 @@ fn a_program_that_does_nothing_has_no_part_until_its_next_region() {
 
 #[test]
 fn a_program_that_computes_by_other_means_than_regions_keeps_its_contexts() {
-    let house = slow_house();
-    let program = house.program("threads_of_its_own").threads(2).start();
-    let other = house.program("loops").threads(4).start();
+    let setup = slow_house();
+    let program = setup.program("threads_of_its_own").threads(2).start();
+    let other = setup.program("loops").threads(4).start();
     let before = program.until("its region", |program| program.regions > 0);
-    let decisions = house.snapshot().decisions;
-    house.until("some decisions more", |snapshot| (snapshot.decisions > decisions + 5).then_some(()));
+    let decisions = setup.snapshot().decisions;
+    setup.until("some decisions more", |snapshot| (snapshot.decisions > decisions + 5).then_some(()));
     let reason = program.seen().expect("it runs").reason;
     assert!(!reason.contains("serial phase"), "{reason}");
     assert_eq!(before.natural, 2);

@@ -1,7 +1,7 @@
 //! libgomp's own waits follow the fold: the number of rounds for which its threads spin is changed.
 
-use crate::real::python;
-use crate::support::{House, Running, Start, kernel, library_folder, wait_for};
+use crate::real_programs::python;
+use crate::support::{Running, Setup, Start, kernel, library_folder, wait_for};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -43,8 +43,8 @@ fn numbers(pid: u32) -> Vec<(u64, u64)> {
 }
 
 /// Where it lies, in a program that nobody manages.
-fn place(house: &House, runtime: Option<&Path>) -> u64 {
-    let program = with_runtime(house.program("waits"), runtime).threads(2).unmanaged().start();
+fn place(setup: &Setup, runtime: Option<&Path>) -> u64 {
+    let program = with_runtime(setup.program("waits"), runtime).threads(2).unmanaged().start();
     let place = wait_for("libgomp to begin", || {
         let numbers = numbers(program.pid());
         let mut all = numbers.iter().filter(|(_, number)| *number == DEFAULT);
@@ -85,14 +85,14 @@ fn until(program: &Running, place: u64, wanted: u64) {
 
 #[test]
 fn a_program_spins_as_libgomp_would_but_for_its_start_and_while_it_is_folded() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let another = of_a_package();
     for runtime in [None, Some(another.as_path())] {
-        let place = place(&house, runtime);
-        let program = with_runtime(house.program("waits"), runtime).threads(2).start();
+        let place = place(&setup, runtime);
+        let program = with_runtime(setup.program("waits"), runtime).threads(2).start();
         program.until("alone", |program| program.dop == Some(2) && program.regions > 10);
         until(&program, place, DEFAULT);
-        let guest = house.program("waits").threads(2).start();
+        let guest = setup.program("waits").threads(2).start();
         program.until_folded();
         until(&program, place, CROWDED);
         guest.finish().well();
@@ -105,13 +105,13 @@ fn a_program_spins_as_libgomp_would_but_for_its_start_and_while_it_is_folded() {
 
 #[test]
 fn so_it_does_in_the_middle_of_a_region_whose_threads_wait_for_tasks() {
-    let house = House::open("equi");
-    let place = place(&house, None);
-    let program = house.program("long_tasks").threads(2).start();
+    let setup = Setup::new("equi");
+    let place = place(&setup, None);
+    let program = setup.program("long_tasks").threads(2).start();
     program.until("its only region", |program| program.in_region && program.dop == Some(2));
     until(&program, place, DEFAULT);
     for _ in 0..2 {
-        let guest = house.program("waits").threads(2).start();
+        let guest = setup.program("waits").threads(2).start();
         program.until("folded", |program| program.in_region && program.dop == Some(1));
         until(&program, place, CROWDED);
         guest.finish().well();
@@ -123,9 +123,9 @@ fn so_it_does_in_the_middle_of_a_region_whose_threads_wait_for_tasks() {
 
 #[test]
 fn a_region_within_a_folded_one_says_nothing_of_that() {
-    let house = House::open("equi");
-    let place = place(&house, None);
-    let start = house.program("nested").threads(2).env("SCAF_GATHER", "0").option("--max", 1).flag("--exact");
+    let setup = Setup::new("equi");
+    let place = place(&setup, None);
+    let start = setup.program("nested").threads(2).env("SCAF_GATHER", "0").option("--max", 1).flag("--exact");
     let program = start.start();
     program.until("one PU", |program| program.dop == Some(1) && program.regions > 10);
     until(&program, place, CROWDED);
@@ -138,10 +138,10 @@ fn a_region_within_a_folded_one_says_nothing_of_that() {
 
 #[test]
 fn whoever_chose_how_to_wait_waits_so() {
-    let house = House::open("equi");
-    let place = place(&house, None);
+    let setup = Setup::new("equi");
+    let place = place(&setup, None);
     let is_folded = |name: &str, value: &str, wanted| {
-        let program = house.program("waits").threads(2).env(name, value).option("--max", 1).start();
+        let program = setup.program("waits").threads(2).env(name, value).option("--max", 1).start();
         let seen = program.until("one PU", |program| program.dop == Some(1) && program.regions > 1);
         until(&program, place, wanted);
         program.until("another round", |program| program.regions > seen.regions + 1);
@@ -153,16 +153,16 @@ fn whoever_chose_how_to_wait_waits_so() {
     // Neither these nor a rank's launcher say anything about waiting.
     is_folded("OMP_THREAD_LIMIT", "2", CROWDED);
     is_folded("OMP_PROC_BIND", "false", CROWDED);
-    let rank = house.program("waits").threads(2).env("PMIX_RANK", "0").start();
+    let rank = setup.program("waits").threads(2).env("PMIX_RANK", "0").start();
     until(&rank, place, OF_RANKS);
     rank.finish().well();
 }
 
 #[test]
 fn where_the_system_has_no_more_threads_the_program_goes_on_without() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let limited = ["sh", "-c", "ulimit -s 262144; ulimit -v 1000000; exec \"$@\"", "sh"];
-    let program = house.at(&kernel("cg")).args(["--class=W", "--form=region", "--repeat=3"]);
+    let program = setup.at(&kernel("cg")).args(["--class=W", "--form=region", "--repeat=3"]);
     let done = program.threads(2).option("--max", 1).under(&limited).run().well();
     assert_eq!(done.json()["verified"], true);
 }

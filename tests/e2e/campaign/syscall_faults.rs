@@ -1,13 +1,13 @@
 //! A fault at each of the daemon's system calls, or its broker's, one a run: the daemon starts, two programs
 //! come, compute and leave, and it is told to end.
 
-use super::crew::{BRIEF as KERNELS, ENDLESS, Member};
-use super::people::{
+use super::daemon::{
     BRIEF, LEASE, REGION, Who, child_of, connect, is_wide, masks, nothing_is_left, send, soon,
 };
-use super::trace::{Next, Traced};
+use super::programs::{BRIEF as KERNELS, ENDLESS, Member};
+use super::ptrace::{Next, Traced};
 use super::{ALL, Tally, faults};
-use crate::support::House;
+use crate::support::Setup;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -132,10 +132,10 @@ fn inject(traced: &mut Traced, of: Who, number: i64, fault: Fault, shared: &Shar
 }
 
 /// One run with one fault.
-fn run(house: &House, place: Place) -> Outcome {
+fn run(setup: &Setup, place: Place) -> Outcome {
     let Place { of, at, fault } = place;
     let shared = Shared::default();
-    let command = house.daemon_command();
+    let command = setup.daemon_command();
     shared.is_unguarded.store(fault == Fault::Kill(Who::All), SeqCst);
     let begin = Instant::now();
     let outcome = std::thread::scope(|scope| {
@@ -143,7 +143,7 @@ fn run(house: &House, place: Place) -> Outcome {
         // Once its fault is over its calls aren't seen any more.
         let listens = || {
             let is_unseen = of != Who::Daemon || shared.is_over.load(SeqCst);
-            shared.listens.load(SeqCst) || is_unseen && connect(&house.socket()).is_some()
+            shared.listens.load(SeqCst) || is_unseen && connect(&setup.socket()).is_some()
         };
         while !listens() && !tracer.is_finished() {
             if shared.is_stopped.load(SeqCst) {
@@ -152,7 +152,7 @@ fn run(house: &House, place: Place) -> Outcome {
             std::thread::sleep(Duration::from_micros(200));
         }
         if !tracer.is_finished() {
-            programs(house, at, &shared);
+            programs(setup, at, &shared);
         }
         while !tracer.is_finished() {
             shared.goes_on.store(true, SeqCst);
@@ -166,16 +166,16 @@ fn run(house: &House, place: Place) -> Outcome {
         tracer.join().expect("the tracer")
     });
     assert!(begin.elapsed() < 2 * REGION, "the daemon didn't end: {place:?}: {:?}", outcome.hit);
-    nothing_is_left(house, &[]);
+    nothing_is_left(setup, &[]);
     outcome
 }
 
 /// Two programs come; a kernel ends by itself, the other one is told to.
-fn programs(house: &House, number: u64, shared: &Shared) {
+fn programs(setup: &Setup, number: u64, shared: &Shared) {
     let number = number as usize;
     let by_scaf_run = number.is_multiple_of(4);
-    let mut endless = ENDLESS[number % ENDLESS.len()].start(house, true);
-    let mut kernel = KERNELS[number % KERNELS.len()].start(house, by_scaf_run);
+    let mut endless = ENDLESS[number % ENDLESS.len()].start(setup, true);
+    let mut kernel = KERNELS[number % KERNELS.len()].start(setup, by_scaf_run);
     let victim = [&endless, &kernel][number / 2 % 2].pid();
     shared.program.store(victim, SeqCst);
     let most = if shared.is_unguarded.load(SeqCst) { REGION } else { LEASE };
@@ -260,17 +260,17 @@ fn name(fault: Fault) -> String {
 
 /// At every call, or at each so many, until a daemon's run is over.
 fn sweep(title: &str, stride: u64, fault: impl Fn(u64) -> Fault) {
-    sweep_in(|| Some(House::prepared(&["equi"], BRIEF)), title, Who::Daemon, stride, fault);
+    sweep_in(|| Some(Setup::prepared(&["equi"], BRIEF)), title, Who::Daemon, stride, fault);
 }
 
 /// The same with a daemon for all users, at its calls or its broker's.
 fn sweep_for_all(title: &str, of: Who, stride: u64, fault: impl Fn(u64) -> Fault) {
     let title = format!("for all users: {title} at the {of:?}'s calls").to_lowercase();
-    sweep_in(|| House::for_all(&["equi"], BRIEF), &title, of, stride, fault);
+    sweep_in(|| Setup::for_all(&["equi"], BRIEF), &title, of, stride, fault);
 }
 
 fn sweep_in(
-    house: impl Fn() -> Option<House>,
+    setup: impl Fn() -> Option<Setup>,
     title: &str,
     of: Who,
     stride: u64,
@@ -281,14 +281,14 @@ fn sweep_in(
     let mut lost = Vec::new();
     // Runs differ in length by some calls.
     while beyond < 3 && lost.len() < 20 {
-        let Some(house) = house() else { return };
+        let Some(setup) = setup() else { return };
         for _ in 0..50 {
             let place = Place { of, at, fault: fault(at) };
             at += stride;
             let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let said = house.log().len();
-                let outcome = run(&house, place);
-                check_end(place, &outcome, &house.log()[said..], &mut tally);
+                let said = setup.log().len();
+                let outcome = run(&setup, place);
+                check_end(place, &outcome, &setup.log()[said..], &mut tally);
                 outcome
             }));
             let Ok(outcome) = attempt else {

@@ -2,40 +2,40 @@
 //! without, or ends and says why; programs don't notice.
 
 use super::Tally;
-use super::crew::{BRIEF as KERNELS, ENDLESS};
-use super::people::{BRIEF, LEASE, ask, nothing_is_left, send, soon};
-use crate::support::{House, limit, root_user};
+use super::daemon::{BRIEF, LEASE, ask, nothing_is_left, send, soon};
+use super::programs::{BRIEF as KERNELS, ENDLESS};
+use crate::support::{Setup, limit, root_user};
 use std::ffi::CString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 
 /// Starts a daemon in that state, has programs come and leave, and ends it, if it hasn't ended by itself.
-fn serve(what: &str, tally: &mut Tally, change: impl FnOnce(&House, &mut Command)) {
-    let house = House::prepared(&["equi"], BRIEF);
-    let mut command = house.daemon_command();
-    change(&house, &mut command);
+fn serve(what: &str, tally: &mut Tally, change: impl FnOnce(&Setup, &mut Command)) {
+    let setup = Setup::prepared(&["equi"], BRIEF);
+    let mut command = setup.daemon_command();
+    change(&setup, &mut command);
     let mut daemon = command.spawn().expect("starting scafd");
     let mut ended = || daemon.try_wait().expect("waiting for the daemon");
-    soon("an answer or an end", 4 * LEASE, || ended().is_some() || ask(&house.socket()).is_some());
-    let members = [ENDLESS[0].start(&house, true), ENDLESS[2].start(&house, true)];
+    soon("an answer or an end", 4 * LEASE, || ended().is_some() || ask(&setup.socket()).is_some());
+    let members = [ENDLESS[0].start(&setup, true), ENDLESS[2].start(&setup, true)];
     for kernel in &KERNELS {
-        kernel.start(&house, true).relieve();
+        kernel.start(&setup, true).relieve();
     }
     let alive = ended().is_none();
     if !alive {
-        soon("their own affinities", LEASE, || members.iter().all(super::crew::Member::is_wide));
+        soon("their own affinities", LEASE, || members.iter().all(super::programs::Member::is_wide));
     }
     for member in members {
         member.relieve();
     }
     if alive {
         soon("nobody is attached", LEASE, || {
-            ended().is_some() || ask(&house.socket()).is_none_or(|seen| seen.programs.is_empty())
+            ended().is_some() || ask(&setup.socket()).is_none_or(|seen| seen.programs.is_empty())
         });
         send(daemon.id(), libc::SIGTERM);
     }
     let status = daemon.wait().expect("the daemon's end");
-    let log = house.log();
+    let log = setup.log();
     assert!(!log.contains("panicked"), "{what}: {log}");
     match (alive, status.code(), status.signal()) {
         (true, Some(0), _) => tally.add(format!("{what}: it lives, and ends as told")),
@@ -51,7 +51,7 @@ fn serve(what: &str, tally: &mut Tally, change: impl FnOnce(&House, &mut Command
         }
         _ => panic!("{what}: {status:?}\n{log}"),
     }
-    nothing_is_left(&house, &[]);
+    nothing_is_left(&setup, &[]);
 }
 
 /// Each so many of them in an ordinary run of the tests.
@@ -84,12 +84,12 @@ fn without_room_on_the_disk() {
     }
     let mut tally = Tally::default();
     for pages in some([1, 2, 3, 4, 6, 8, 12, 16, 24].into_iter(), 9) {
-        serve("a full disk", &mut tally, |house, command| {
+        serve("a full disk", &mut tally, |setup, command| {
             for folder in ["data", "cache"] {
-                std::fs::create_dir(house.folder().join(folder)).expect("a folder");
+                std::fs::create_dir(setup.folder().join(folder)).expect("a folder");
             }
             let text = |text: String| CString::new(text).expect("a path");
-            let places = ["data", "cache"].map(|at| text(house.folder().join(at).display().to_string()));
+            let places = ["data", "cache"].map(|at| text(setup.folder().join(at).display().to_string()));
             let size = text(format!("size={}k", 4 * pages));
             // SAFETY: system calls between fork and exec, on text that was made before.
             unsafe {

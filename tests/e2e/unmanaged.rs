@@ -1,34 +1,34 @@
 //! Processes without parallel regions are left alone.
 
-use crate::support::{House, released};
+use crate::support::{Setup, released};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 #[test]
 fn a_program_without_openmp_never_attaches() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for (program, words) in [("true", vec![]), ("sh", vec!["-c", "true | cat"]), ("sleep", vec!["0.1"])] {
-        house.at(Path::new(program)).args(words).run().well();
+        setup.at(Path::new(program)).args(words).run().well();
     }
     assert_eq!(
-        house.at(&crate::real::python()).args(["-c", "print(sum(range(10)))"]).run().well().out,
+        setup.at(&crate::real_programs::python()).args(["-c", "print(sum(range(10)))"]).run().well().out,
         "45\n"
     );
     // The numbers of programs count connections, so ours are among them; decisions count programs.
-    let snapshot = house.snapshot();
+    let snapshot = setup.snapshot();
     assert!(snapshot.programs.is_empty() && snapshot.decisions == 0, "{snapshot:?}");
 }
 
 #[test]
 fn a_program_without_openmp_has_no_file_and_no_mapping_of_ours_but_the_library() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let files = |managed: bool| {
-        let start = house.at(Path::new("ls")).args(["/proc/self/fd"]);
+        let start = setup.at(Path::new("ls")).args(["/proc/self/fd"]);
         if managed { start.run() } else { start.unmanaged().run() }.well().out
     };
     assert_eq!(files(true), files(false));
     let mapped = |managed: bool| -> BTreeSet<String> {
-        let start = house.at(Path::new("cat")).args(["/proc/self/maps"]);
+        let start = setup.at(Path::new("cat")).args(["/proc/self/maps"]);
         let done = if managed { start.run() } else { start.unmanaged().run() }.well();
         done.out.lines().filter_map(|line| line.split_whitespace().nth(5)).map(str::to_owned).collect()
     };

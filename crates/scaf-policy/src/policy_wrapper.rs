@@ -35,7 +35,7 @@ const LEAST_PART: f64 = 0.5;
 /// equal parts of the time; where nobody may or has to take turns, `ta` divides space instead.
 ///
 /// Idle programs have one context each that may be another's, as long as anyone isn't idle.
-pub fn with_turns(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
+pub fn allocate(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
     let idle = |program: &&Program| program.idle && !program.rigid;
     let (idle, busy): (Vec<&Program>, Vec<&Program>) = programs.iter().partition(idle);
     if !policy.divides() || idle.is_empty() || busy.is_empty() {
@@ -70,11 +70,11 @@ fn among(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Al
         return if in_time { allocation } else { ByUser::new(|| Box::new(Ta)).divide(machine, programs) };
     }
     let rigid = sorted.iter().filter(|program| program.rigid).count();
-    let crowd = (sorted.len() - rigid) as u64 > u64::from(machine.capacity.max(1));
+    let oversubscribed = (sorted.len() - rigid) as u64 > u64::from(machine.capacity.max(1));
     let wanted = match machine.gang {
         Gang::Off => false,
         Gang::Asked | Gang::Spinning => rigid > 0,
-        Gang::Auto => rigid > 0 || crowd,
+        Gang::Auto => rigid > 0 || oversubscribed,
     };
     if !wanted {
         return policy.allocate(machine, programs);
@@ -190,5 +190,5 @@ fn busiest(turns: &[Turn], units: &[Unit]) -> u32 {
 }
 
 #[cfg(test)]
-#[path = "turns_tests.rs"]
+#[path = "policy_wrapper_tests.rs"]
 mod tests;

@@ -1,6 +1,6 @@
 //! Real programs (bench/real), which fix their team sizes, compute the same bits folded beside another one.
 
-use crate::support::{Done, House, compiled, kernel, root};
+use crate::support::{Done, Setup, compiled, kernel, root};
 use scafd::control::Mechanism;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,18 +26,18 @@ pub fn has_a_blas(script: &Path) -> bool {
 
 /// Runs `bench/real/SCRIPT` unmanaged, then managed beside a program that takes one of the PUs.
 fn computes_the_same(interpreter: PathBuf, script: &str) {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let script = root().join("bench/real").join(script);
     let start = || {
-        let start = house.at(&interpreter).args([&script]).threads(2);
+        let start = setup.at(&interpreter).args([&script]).threads(2);
         if has_a_blas(&script) { start.flag("--exact") } else { start }
     };
     let expected = start().unmanaged().run();
     assert_eq!(expected.code(), Some(0), "{expected:#?}");
-    let neighbour = house.program("loops").start();
+    let neighbour = setup.program("loops").start();
     neighbour.until("it is attached", |program| program.dop.is_some());
     let program = start().start();
-    let regions = house.until("it runs regions on one PU, with its own teams", |snapshot| {
+    let regions = setup.until("it runs regions on one PU, with its own teams", |snapshot| {
         let neighbour = neighbour.pid();
         let other = snapshot.programs.iter().find(|program| program.pid != neighbour)?;
         assert!(other.mechanism != Mechanism::Resize || other.team <= 2, "{other:?}");
@@ -62,15 +62,15 @@ tests! {
 
 /// What becomes of each test of these suites (bench/real/suite.py), unmanaged and managed beside another one.
 fn passes_what_it_passes_alone(suite: &str) {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let script = root().join("bench/real/suite.py");
     let words = [script.as_os_str(), suite.as_ref()];
     let results = |done: &Done| -> BTreeSet<String> { done.out.lines().map(str::to_owned).collect() };
-    let expected = house.at(&python()).args(words).threads(2).unmanaged().run();
+    let expected = setup.at(&python()).args(words).threads(2).unmanaged().run();
     assert!(results(&expected).len() > 20, "{expected:#?}");
-    let neighbour = house.program("loops").start();
+    let neighbour = setup.program("loops").start();
     neighbour.until("it is attached", |program| program.dop.is_some());
-    let program = house.at(&python()).args(words).threads(2).start();
+    let program = setup.at(&python()).args(words).threads(2).start();
     program.until("it is managed", |program| program.dop == Some(1) && program.regions > 0);
     assert_eq!(results(&program.finish()), results(&expected));
     neighbour.finish().well();
@@ -93,13 +93,13 @@ fn running(pid: u32) -> usize {
 
 #[test]
 fn a_process_with_many_runtimes_beside_another_program_seldom_has_more_threads_than_there_are_contexts() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let script = root().join("bench/real/everything.py");
     let tbb = compiled("libtbb_work");
-    let start = || house.at(&python()).args([script.as_os_str(), "2".as_ref(), tbb.as_os_str()]).threads(2);
+    let start = || setup.at(&python()).args([script.as_os_str(), "2".as_ref(), tbb.as_os_str()]).threads(2);
     let expected = start().unmanaged().run();
     assert_eq!(expected.code(), Some(0), "{expected:#?}");
-    let neighbour = house.at(&kernel("cg")).args(["--class=W", "--repeat=1000000"]).threads(2).start();
+    let neighbour = setup.at(&kernel("cg")).args(["--class=W", "--repeat=1000000"]).threads(2).start();
     neighbour.until("it is attached", |program| program.dop.is_some());
     let mut program = start().start();
     program.until("it is managed", |program| program.dop == Some(1) && program.effective_ns.is_some());

@@ -1,6 +1,6 @@
 //! Slow motion: contexts that are control groups.
 
-use crate::support::{House, kernel, root_user, wait_for};
+use crate::support::{Setup, kernel, root_user, wait_for};
 use scafd::apply::slow::Contexts;
 use scafd::observe::cgroup::cpu_group;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ fn parent_of_contexts() -> Option<(PathBuf, bool)> {
 }
 
 /// `scaf bench mix` of tiny programs with four contexts; `None` where there can be none.
-fn bench(house: &House) -> Option<Command> {
+fn bench(setup: &Setup) -> Option<Command> {
     parent_of_contexts()?;
-    let mix = house.folder().join("tiny.toml");
+    let mix = setup.folder().join("tiny.toml");
     std::fs::write(&mix, TINY).expect("a mix");
     let kernels = kernel("ep").parent().map(Path::to_owned).unwrap_or_default();
-    let mut command = house.bench();
+    let mut command = setup.bench();
     command.arg("mix").arg(mix).arg("--kernels").arg(kernels);
     command.args(["--contexts", "4", "--repetitions", "1", "--json"]);
     command.args(["--configs", "unmanaged,pinned,equi,scaf"]);
@@ -50,8 +50,8 @@ fn threads(group: &Path) -> usize {
 
 #[test]
 fn a_mix_in_slow_motion_verifies_and_leaves_no_group_behind() {
-    let house = House::without_daemon("equi");
-    let Some(mut command) = bench(&house) else { return };
+    let setup = Setup::without_daemon("equi");
+    let Some(mut command) = bench(&setup) else { return };
     let child = command.spawn().expect("scaf starts");
     let maker = child.id();
     wait_for("threads on several contexts at once", || {
@@ -91,8 +91,8 @@ fn a_program_alone_has_all_contexts_of_slow_motion() {
     let Some((parent, version_2)) = parent_of_contexts() else { return };
     let groups = Groups(parent.join(format!("scaf-slow-test-{}", std::process::id())));
     Contexts::make(&groups.0, version_2, 4, 1.0).expect("groups");
-    let house = House::in_slow_motion(&groups.0, 4, "equi");
-    let program = house.program("loops").threads(4).start();
+    let setup = Setup::in_slow_motion(&groups.0, 4, "equi");
+    let program = setup.program("loops").threads(4).start();
     let used = || (0..4).filter(|context| threads(&groups.0.join(context.to_string())) > 0).count();
     wait_for("a thread on each context", || (used() == 4).then_some(()));
     // Limits are read again once a second.
@@ -104,8 +104,8 @@ fn a_program_alone_has_all_contexts_of_slow_motion() {
 
 #[test]
 fn groups_of_a_killed_benchmark_are_taken_away_by_the_next() {
-    let house = House::without_daemon("equi");
-    let (Some(mut command), Some(mut next)) = (bench(&house), bench(&house)) else { return };
+    let setup = Setup::without_daemon("equi");
+    let (Some(mut command), Some(mut next)) = (bench(&setup), bench(&setup)) else { return };
     let mut killed = command.spawn().expect("scaf starts");
     wait_for("its groups", || groups(killed.id()).pop().filter(|folder| threads(&folder.join("0")) > 0));
     killed.kill().expect("killing it");

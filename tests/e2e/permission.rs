@@ -1,14 +1,14 @@
 //! The user's word: teams that would be kept are resized, the program can't tell from what it asks, and it
 //! can take its word back.
 
-use crate::support::{By, House, Running, compiled_by};
+use crate::support::{By, Running, Setup, compiled_by};
 use scafd::control::Mechanism;
 
 const BOTH: [By; 3] = [By::Itself, By::Clang, By::GccForLlvms];
 
 /// A program of teams of three with a grant of one PU, which is resized: by whose word, and itself.
-fn resized<'h>(house: &'h House, by: By, way: Way) -> Running<'h> {
-    let start = house.at(&compiled_by(by, "dynamic")).threads(3).option("--max", 1);
+fn resized<'h>(setup: &'h Setup, by: By, way: Way) -> Running<'h> {
+    let start = setup.at(&compiled_by(by, "dynamic")).threads(3).option("--max", 1);
     let start = match way {
         Way::Run => start.flag("--malleable"),
         Way::Environment => start.env("OMP_DYNAMIC", "true"),
@@ -36,8 +36,8 @@ enum Way {
 fn teams_that_would_be_kept_are_resized_by_the_users_word() {
     for by in BOTH {
         for way in [Way::Run, Way::Environment, Way::Call] {
-            let house = House::open("equi");
-            let program = resized(&house, by, way);
+            let setup = Setup::new("equi");
+            let program = resized(&setup, by, way);
             let seen = program.seen().expect("it runs");
             program.until("a hundred rounds", |program| program.regions > seen.regions + 300);
             let done = program.finish().well();
@@ -51,8 +51,8 @@ fn teams_that_would_be_kept_are_resized_by_the_users_word() {
 fn a_program_can_take_its_word_back() {
     for by in BOTH {
         for way in [Way::Environment, Way::Call] {
-            let house = House::open("equi");
-            let program = resized(&house, by, way);
+            let setup = Setup::new("equi");
+            let program = resized(&setup, by, way);
             program.signal(libc::SIGUSR1);
             let seen = program.until("its teams are kept", |program| {
                 let kept = matches!(program.mechanism, Mechanism::Fold | Mechanism::Gather);
@@ -69,10 +69,10 @@ fn a_program_can_take_its_word_back() {
 #[test]
 fn teams_have_the_size_that_is_granted() {
     for by in BOTH {
-        let house = House::open("equi");
+        let setup = Setup::new("equi");
         // Somebody keeps the machine busy, as the runtimes see it.
-        let busy: Vec<Running> = (0..2).map(|_| house.program("loops").unmanaged().start()).collect();
-        let program = house.at(&compiled_by(by, "dynamic")).threads(3).env("OMP_DYNAMIC", "true").start();
+        let busy: Vec<Running> = (0..2).map(|_| setup.program("loops").unmanaged().start()).collect();
+        let program = setup.at(&compiled_by(by, "dynamic")).threads(3).env("OMP_DYNAMIC", "true").start();
         let seen = program.until("teams of two", |program| program.dop == Some(2) && program.team == 2);
         for _ in 0..20 {
             let now = program.seen().expect("it runs");
@@ -87,22 +87,22 @@ fn teams_have_the_size_that_is_granted() {
 
 #[test]
 fn exact_results_count_for_more_than_a_permission() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let exact = |start: crate::support::Start<'_>| {
         let program = start.threads(3).option("--max", 1).flag("--exact").env("OMP_DYNAMIC", "true").start();
         let seen = program.until_inspected();
         assert!(seen.permission.is_empty() && seen.mechanism != Mechanism::Resize, "{seen:#?}");
         program.finish().well();
     };
-    exact(house.program("dynamic"));
-    let refused = house.refuses(&["run", "--exact", "--malleable", "true"]);
+    exact(setup.program("dynamic"));
+    let refused = setup.refuses(&["run", "--exact", "--malleable", "true"]);
     assert!(refused.contains("cannot be used with"), "{refused}");
 }
 
 #[test]
 fn sections_that_are_a_region_keep_their_team() {
-    let house = House::open("equi");
-    let program = house.program("sections").args(["combined"]).flag("--malleable").option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("sections").args(["combined"]).flag("--malleable").option("--max", 1).start();
     program.until("a hundred rounds", |program| program.regions > 100 && program.dop == Some(1));
     program.finish().well();
 }
