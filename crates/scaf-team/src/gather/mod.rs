@@ -3,7 +3,6 @@
 //! (registers, stack, thread-local storage) is the client's.
 //!
 //! - [`backoff`]: for how long a region is folded whose members got stuck;
-//! - [`calls`]: functions whose calls forbid it;
 //! - [`cancel`]: loops and regions that are cancelled;
 //! - [`crew`]: who is run by whom, the region's end, and how a carrier sleeps; `parts`: the barrier; `alone`:
 //!   what is cheaper with one carrier;
@@ -17,7 +16,6 @@
 
 mod alone;
 pub mod backoff;
-pub mod calls;
 pub mod cancel;
 pub mod chunks;
 pub mod crew;
