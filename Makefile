@@ -29,7 +29,7 @@ SECONDS ?= 3600
 soak: build
 	SCAF_SOAK_S=$$(( $(SECONDS) / 4 )) $(CARGO) test --release --locked -p scaf-tests chaos -- --nocapture
 
-# The fault campaign: so many faults at random moments, and as large a part of all others (docs/security.md).
+# The fault campaign: so many faults at random moments, and as large a part of all others (docs/internals/security.md).
 FAULTS ?= 10000
 faults: build
 	SCAF_FAULTS=$(FAULTS) $(CARGO) test --release --locked -p scaf-tests campaign -- --nocapture

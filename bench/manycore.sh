@@ -36,7 +36,7 @@ if [ ! -e "$out/README.md" ]; then
         echo "- scaf $("$scaf" --version | cut -d' ' -f2), $commit"
         echo
         echo "Made by bench/manycore.sh with $repetitions repetitions, configurations $configs." \
-            "What each number is: docs/bench.md."
+            "What each number is: docs/internals/bench.md."
     } >"$out/README.md"
 fi
 

@@ -1,4 +1,5 @@
-"""A pool of Python threads that follows its grant: scaf run python3 examples/pool.py BLOCKS (docs/api.md)."""
+"""A pool of Python threads that follows its grant: scaf run python3 examples/pool.py BLOCKS
+(docs/guide/api.md)."""
 import ctypes, hashlib, os, sys, threading  # noqa: E401
 
 scaf, threads = ctypes.CDLL(None), len(os.sched_getaffinity(0))

@@ -53,9 +53,12 @@ def metadata() -> str:
 def readme() -> str:
     """The page for Python users. Its links lead out of the wheel, into the repository."""
     url = table(ROOT / "Cargo.toml")["workspace"]["package"]["repository"]
-    text = (ROOT / "docs/python.md").read_text()
-    text = re.sub(r"\]\(\.\./([^)#:]+)", rf"]({url}/blob/main/\1", text)
-    return re.sub(r"\]\(([a-z][a-z_/]*\.md)", rf"]({url}/blob/main/docs/\1", text)
+    page = ROOT / "docs/guide/python.md"
+
+    def absolute(link: "re.Match[str]") -> str:
+        return f"]({url}/blob/main/{(page.parent / link[1]).resolve().relative_to(ROOT)}"
+
+    return re.sub(r"\]\((?!https?:)([a-z._/-]+)", absolute, page.read_text())
 
 
 def licences() -> Dict[str, Path]:

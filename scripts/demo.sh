@@ -40,7 +40,7 @@ elif scaf=$(command -v scaf); then
     fi
 else
     echo "demo: scaf isn't installed and can't be built: $why. Or install its package or wheel" \
-        "(docs/install.md)." >&2
+        "(docs/guide/install.md)." >&2
     exit 1
 fi
 mkdir -p build/demo

@@ -17,5 +17,6 @@ grep -q '^dynamic = \["version"' python/pyproject.toml ||
     { echo "python/pyproject.toml has a version of its own" >&2; wrong=1; }
 is "packaging/scaf.pc.in" "$(sed -n 's/^Version: //p' packaging/scaf.pc.in)" @VERSION@
 protocol=$(sed -n 's/^pub const VERSION: u32 = \([0-9]*\);$/\1/p' crates/scaf-proto/src/lib.rs)
-is docs/protocol.md "$(sed -n 's/.*as it is\. Version \([0-9]*\)\..*/\1/p' docs/protocol.md)" "$protocol"
+page=docs/internals/protocol.md
+is "$page" "$(sed -n 's/.*as it is\. Version \([0-9]*\)\..*/\1/p' "$page")" "$protocol"
 exit $wrong

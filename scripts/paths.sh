@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 missing=0
 folders='crates|docs|scripts|tests|bench|packaging|include|examples|fixtures|fuzz|python'
-for page in README.md docs/*.md docs/decisions/*.md bench/kernels/README.md; do
+for page in README.md docs/*.md docs/*/*.md bench/kernels/README.md; do
     folder=$(dirname "$page")
     for path in $(grep -oE "\`($folders)/[A-Za-z0-9_./-]*\`" "$page" | tr -d '`' | sort -u); do
         [ -e "$path" ] || { echo "$page names $path, which isn't there" >&2; missing=1; }

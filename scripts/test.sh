@@ -12,7 +12,8 @@ if [ "$(id -u)" = 0 ] && ! $nobody test -r "$PWD/scripts/test.sh"; then
 fi
 
 # Where the kernel groups programs by session, folded threads may keep the kernel's own workers from a PU for
-# a minute (docs/mechanisms.md, Fold), and tests wait in vain. Only root may change that; it is changed back.
+# a minute (docs/internals/mechanisms.md, Fold), and tests wait in vain. Only root may change that; it is
+# changed back.
 switch=/proc/sys/kernel/sched_autogroup_enabled
 if [ -w "$switch" ] && [ "$(cat "$switch")" = 1 ]; then
     trap 'echo 1 >"$switch"' EXIT

@@ -7,7 +7,7 @@ run.py [PROJECT...]         all of it, for these projects or for all
   --scaf FOLDER             where scaf, scafd and libscaf.so are; target/release where nothing is said
   --into FILE               adds what was measured to this JSON file, in place of what it had
 
-What is fetched and built stays in build/corpus. The table is docs/corpus.md's.
+What is fetched and built stays in build/corpus. The table is docs/internals/corpus.md's.
 """
 
 import argparse

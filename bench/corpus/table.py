@@ -1,4 +1,5 @@
-"""Prints what run.py measured (its JSON file) as docs/corpus.md shows it: a line a project, and counts.
+"""Prints what run.py measured (its JSON file) as docs/internals/corpus.md shows it: a line a project, and
+counts.
 
 table.py FILE
 """

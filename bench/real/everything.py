@@ -3,7 +3,7 @@
 everything.py [ROUNDS [LIBRARY]]
 
 Two copies of libgomp, OpenBLAS twice and TBB, each with a thread for each PU. `value` doesn't depend on the
-number of threads. BLAS's last bits may (docs/mechanisms.md), so its results are rounded before.
+number of threads. BLAS's last bits may (docs/internals/mechanisms.md), so its results are rounded before.
 """
 
 import ctypes

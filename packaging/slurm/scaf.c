@@ -1,5 +1,6 @@
 /*
- * scaf.so: a SPANK plug-in that gives Slurm's commands the option --scaf (scaf-slurm(7), docs/slurm.md).
+ * scaf.so: a SPANK plug-in that gives Slurm's commands the option --scaf (scaf-slurm(7),
+ * docs/guide/slurm.md).
  *
  * All that it knows of scaf is the command `scaf slurm`, which it runs twice for a step on each node:
  * `env`, as the job's user, says what is to change in the tasks' environment; `watch`, as root, adds up what

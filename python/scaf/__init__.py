@@ -8,7 +8,7 @@
     print(scaf.status())            who has what
 
 Programs are managed that were started by `scaf run -- python script.py` or `python -m scaf run script.py`. In
-others all this does no harm, and says what it can't do. docs/python.md has more.
+others all this does no harm, and says what it can't do. docs/guide/python.md has more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Asks the daemon. One packet of JSON each way on its socket; docs/protocol.md says what can be asked.
+"""Asks the daemon. One packet of JSON each way on its socket; docs/internals/protocol.md says what can be
+asked.
 
 As everywhere in scaf, a daemon is trusted only if it is root's or this user's own."""
 

@@ -6,7 +6,8 @@ use scaf_policy::ProgramId;
 use scaf_team::choice::{self, Facts, Length, Mechanism};
 use std::collections::BTreeMap;
 
-/// Shortest run of a long region in seconds, started wide where it folds evenly (docs/mechanisms.md).
+/// Shortest run of a long region in seconds, started wide where it folds evenly
+/// (docs/internals/mechanisms.md).
 const LONG_S: f64 = 0.1;
 /// Work that is less than this share of a step is rounding.
 const ROUNDING: f64 = 1e-9;

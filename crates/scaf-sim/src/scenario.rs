@@ -52,13 +52,14 @@ pub struct Contention {
 }
 
 impl Default for Contention {
-    /// A guess for turns, within what docs/mechanisms.md has for folded barriers; spinning costs a turn.
+    /// A guess for turns, within what docs/internals/mechanisms.md has for folded barriers; spinning costs a
+    /// turn.
     fn default() -> Contention {
         Contention { node_bandwidth: None, slice_loss: 0.05, spin_loss: 1.0 }
     }
 }
 
-/// How grants reach programs: latencies and costs measured on prototypes (docs/mechanisms.md).
+/// How grants reach programs: latencies and costs measured on prototypes (docs/internals/mechanisms.md).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mechanisms {
@@ -209,7 +210,7 @@ pub struct RegionSpec {
     pub mechanism: Permits,
 }
 
-/// Which mechanisms a region permits (docs/mechanisms.md); the choice is the client's.
+/// Which mechanisms a region permits (docs/internals/mechanisms.md); the choice is the client's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permits {

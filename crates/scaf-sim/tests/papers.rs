@@ -47,7 +47,8 @@ fn effective_speedups_are_told_within_a_third() {
     assert!(paper.rows.iter().all(|row| (row.ours / row.paper.unwrap()).ln().abs() < 0.4));
 }
 
-/// The order of approaches in TACO's table 4, where the model holds what drives it (docs/simulator.md).
+/// The order of approaches in TACO's table 4, where the model holds what drives it
+/// (docs/internals/simulator.md).
 #[test]
 fn taco_s_sets_come_in_the_paper_s_order() {
     let paper = rerun("taco-sets");

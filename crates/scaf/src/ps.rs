@@ -1,5 +1,5 @@
 //! `scaf ps`: the daemon's snapshot as a table, once or again and again. Scripts may rely on the names and
-//! the order of the table's columns, and on docs/ps.schema.json.
+//! the order of the table's columns, and on docs/guide/ps.schema.json.
 
 use crate::output::{align_right, plain_table, printable, trimmed};
 use crate::top::rows::{Choice, Column};

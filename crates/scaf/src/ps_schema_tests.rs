@@ -1,12 +1,12 @@
-//! Holds `scaf ps --json` against docs/ps.schema.json, by a reader of the part of JSON Schema that is used
-//! there. It refuses keywords that it doesn't know, so nothing passes because it is overlooked.
+//! Holds `scaf ps --json` against docs/guide/ps.schema.json, by a reader of the part of JSON Schema that is
+//! used there. It refuses keywords that it doesn't know, so nothing passes because it is overlooked.
 
 use super::tests::{program, snapshot};
 use scafd::control::{Counters, CurvePoint, Experiments, Program, Snapshot, Tried, Turns};
 use serde_json::{Map, Value};
 
 fn schema() -> Value {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ps.schema.json");
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/ps.schema.json");
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 

@@ -1,4 +1,5 @@
-//! The configuration file: TOML, every key optional, unknown keys refused. Keys: `docs/configuration.md`.
+//! The configuration file: TOML, every key optional, unknown keys refused. Keys:
+//! `docs/guide/configuration.md`.
 
 use crate::apply::gang::stop::Wish;
 use crate::observe::counters::{Chosen, Name, NotAName};

@@ -5,7 +5,7 @@ use scafd::config::{Config, Gang};
 use std::path::Path;
 
 const SHIPPED: &str = include_str!("../../../packaging/scafd.toml");
-const DOCUMENTED: &str = include_str!("../../../docs/configuration.md");
+const DOCUMENTED: &str = include_str!("../../../docs/guide/configuration.md");
 
 /// The file with its keys in force: a key's line begins with "#" and no blank.
 fn uncommented() -> String {

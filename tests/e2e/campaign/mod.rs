@@ -5,14 +5,14 @@
 //! `SCAF_FAULTS` says how many faults, 10,000 for all of them (`make faults`); without it each kind is tried
 //! a few times.
 
-mod calls;
-mod crew;
-mod moments;
+mod daemon;
 mod packets;
-mod people;
-mod scarce;
-mod trace;
-mod vanish;
+mod programs;
+mod ptrace;
+mod random_faults;
+mod resources;
+mod short_lived;
+mod syscall_faults;
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ impl Dice {
     }
 }
 
-/// How often what was done; printed at the end, for the table in docs/security.md.
+/// How often what was done; printed at the end, for the table in docs/internals/security.md.
 #[derive(Default)]
 struct Tally(BTreeMap<String, u64>);
 

@@ -105,7 +105,8 @@ fn the_first_decision_of_a_second_run_is_near_the_last_of_the_first() {
     assert!(mean > 0.97 && worst > 0.9, "{mean} {worst}");
 }
 
-/// Prints docs/policies.md's table: `cargo test --release -p scaf-sim table -- --ignored --nocapture`.
+/// Prints docs/internals/policies.md's table: `cargo test --release -p scaf-sim table -- --ignored
+/// --nocapture`.
 #[test]
 #[ignore = "a table for people, of a minute"]
 fn table() {

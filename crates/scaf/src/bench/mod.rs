@@ -3,8 +3,8 @@
 //!
 //! A *repetition* measures everything once; the kinds of runs are interleaved, so that a slower machine
 //! affects all of them. A *plain* run has nothing of scaf in it. A *managed* run has the environment of `scaf
-//! run` and a *private daemon*, which serves only this benchmark. Results are medians. docs/bench.md defines
-//! every number.
+//! run` and a *private daemon*, which serves only this benchmark. Results are medians.
+//! docs/internals/bench.md defines every number.
 
 mod child;
 pub(crate) mod clock;

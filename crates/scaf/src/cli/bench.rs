@@ -114,7 +114,7 @@ pub struct Effective {
 /// `scaf bench mix`.
 #[derive(Debug, Args)]
 pub struct Mix {
-    /// The mix, as described in docs/bench.md
+    /// The mix, as described in docs/internals/bench.md
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
     /// Options of every benchmark.

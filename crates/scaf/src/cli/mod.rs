@@ -56,7 +56,7 @@ pub enum Command {
     /// Simulate machines and programs that aren't here, under the daemon's own policies
     #[command(subcommand)]
     Sim(Sim),
-    /// What the Slurm plug-in asks for (docs/slurm.md)
+    /// What the Slurm plug-in asks for (docs/guide/slurm.md)
     #[command(subcommand, hide = true)]
     Slurm(Slurm),
     /// Print a completion script for a shell

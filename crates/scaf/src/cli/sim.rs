@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// `scaf sim`.
 #[derive(Debug, Subcommand)]
 pub enum Sim {
-    /// Simulate a scenario, as described in docs/simulator.md
+    /// Simulate a scenario, as described in docs/internals/simulator.md
     Run(SimRun),
     /// Re-run an experiment of the papers, ours beside theirs
     Paper(SimPaper),

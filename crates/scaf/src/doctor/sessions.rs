@@ -2,7 +2,7 @@
 //!
 //! Linux 6.18 isn't where it groups programs by session (autogroup): two threads of a program that wake each
 //! other in turn on one PU, beside a third one elsewhere, keep other sessions' programs, and the kernel's own
-//! workers, from that PU (docs/mechanisms.md, Fold).
+//! workers, from that PU (docs/internals/mechanisms.md, Fold).
 
 use crate::host;
 use serde::Serialize;

@@ -183,7 +183,7 @@ fn show(source: &mut Source, program: &str, plot: Option<&std::path::Path>, json
         let curve = curve.as_ref().with_context(|| {
             format!(
                 "'{program}' was seen at one DoP only, which is no curve; run it with `explore = true` \
-                (docs/configuration.md)"
+                (docs/guide/configuration.md)"
             )
         })?;
         let picture = plot::draw(&printable(&profile.name), curve)?;

@@ -1,6 +1,6 @@
 //! `scaf sim`: scenarios ([`scenario`]), the papers' experiments ([`paper`]), recorded traces ([`replay`])
 //! policies in a closed loop ([`mixes`]) and a whole cluster ([`cluster`]), on a virtual clock.
-//! docs/simulator.md and docs/cluster.md say what is simulated.
+//! docs/internals/simulator.md and docs/guide/cluster.md say what is simulated.
 
 pub mod cluster;
 mod cluster_plot;

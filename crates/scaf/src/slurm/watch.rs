@@ -8,7 +8,7 @@ use crate::tally::Tally;
 use anyhow::Result;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use scafd::control::Program;
-use scafd::observe::job::Step;
+use scafd::observe::slurm_step::Step;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,7 @@ fn has_ended() -> bool {
     !matches!(poll(&mut input, Some(&PERIOD)), Ok(0))
 }
 
-/// What a step had; docs/slurm.md says how it is read.
+/// What a step had; docs/guide/slurm.md says how it is read.
 fn said(tally: &Tally, so_far: bool) -> String {
     let mut text = format!("seconds={:.1}", tally.seconds());
     if let Some(contexts) = tally.contexts() {

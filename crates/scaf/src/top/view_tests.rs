@@ -109,7 +109,7 @@ fn text(state: &mut State, width: u16, height: u16, look: Look) -> String {
 
 /// The picture between these lines of the page is made here; SCAF_BLESS=1 writes it anew.
 fn same_as_in_the_manual(picture: &str) {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/top.md");
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/top.md");
     let page = std::fs::read_to_string(&file).unwrap();
     let (before, rest) = page.split_once("```text\n").unwrap();
     let (old, after) = rest.split_once("```").unwrap();
@@ -117,7 +117,7 @@ fn same_as_in_the_manual(picture: &str) {
         std::fs::write(&file, format!("{before}```text\n{picture}```{after}")).unwrap();
         return;
     }
-    assert_eq!(old, picture, "docs/top.md: SCAF_BLESS=1 writes this picture into it:\n{picture}");
+    assert_eq!(old, picture, "docs/guide/top.md: SCAF_BLESS=1 writes this picture into it:\n{picture}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Server-sent events: at first what seldom changes, then all moments that are known and those that come.
 //!
-//! A moment is sent as the daemon tells it (docs/protocol.md). Nothing is queued for anyone: what somebody
-//! gets next is what comes after what he was sent last. An event's id is that place, from which a browser
-//! goes on after it was disconnected.
+//! A moment is sent as the daemon tells it (docs/internals/protocol.md). Nothing is queued for anyone: what
+//! somebody gets next is what comes after what he was sent last. An event's id is that place, from which a
+//! browser goes on after it was disconnected.
 
 use super::live::{Live, Viewer};
 use crate::users;

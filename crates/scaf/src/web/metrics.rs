@@ -1,5 +1,5 @@
-//! Metrics, from the latest moment and the ledger. docs/metrics.md says what each is; a test holds it to
-//! that.
+//! Metrics, from the latest moment and the ledger. docs/guide/metrics.md says what each is; a test holds it
+//! to that.
 
 use super::ledger::{Ledger, REST};
 use crate::worth;

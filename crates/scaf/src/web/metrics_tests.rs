@@ -73,7 +73,7 @@ fn who_asks_for_openmetrics_gets_it() {
 
 #[test]
 fn each_metric_is_documented_and_each_documented_one_is_there() {
-    let page = include_str!("../../../../docs/metrics.md");
+    let page = include_str!("../../../../docs/guide/metrics.md");
     let documented: Vec<&str> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once(['`', '{']).map(|(name, _)| name))

@@ -127,7 +127,7 @@ fn alerts_are_raised_when_they_should_be() {
 
 #[test]
 fn alerts_and_the_dashboard_name_only_metrics_that_there_are() {
-    let documented = include_str!("../../../../docs/metrics.md");
+    let documented = include_str!("../../../../docs/guide/metrics.md");
     let mut named = 0;
     for file in ["prometheus/alerts.yml", "grafana/scaf.json"] {
         let text = std::fs::read_to_string(packaging(file)).unwrap();

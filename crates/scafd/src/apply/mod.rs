@@ -3,7 +3,7 @@
 //! *narrowed*. Threads that have bound themselves, whose mask is neither the program's own nor one that we
 //! set, keep it. What is narrowed is noted for the [`guardian`] first.
 
-mod far;
+mod broker_backend;
 pub mod gang;
 mod groups;
 pub mod guardian;
@@ -18,9 +18,9 @@ pub use target::Target;
 pub use threads::{Trouble, bound_thread, mask_words};
 
 use crate::broker::Broker;
-use crate::broker::wire::Ask;
+use crate::broker::protocol::Ask;
 use crate::observe::{Observer, affinity};
-use far::Far;
+use broker_backend::BrokerBackend;
 use gang::Gangs;
 use guardian::{Guardian, Lease};
 use scaf_policy::PuSet;
@@ -31,46 +31,46 @@ use std::path::Path;
 use std::time::Duration;
 use threads::sweep;
 
-/// The hands of the daemon.
+/// Carries out what the daemon decides.
 pub struct Apply {
     observer: Observer,
     gangs: Option<Gangs>,
-    hands: Hands,
+    backend: Backend,
     broker: Option<Broker>,
 }
 
-enum Hands {
-    Real(Guardian),
-    Far(Far),
-    Slow(Slow),
-    Dry,
+enum Backend {
+    Local(Guardian),
+    Broker(BrokerBackend),
+    SlowMotion(Slow),
+    DryRun,
 }
 
 impl Apply {
-    /// Hands that act, and that leave a guardian behind.
+    /// Changes affinities in this process; the guardian restores them if it dies.
     pub fn new(guardian: Guardian) -> Apply {
-        Apply::by(Hands::Real(guardian))
+        Apply::by(Backend::Local(guardian))
     }
 
-    /// Hands that move threads between the contexts of slow motion.
+    /// Moves threads between the contexts of slow motion.
     pub fn slow(slow: Slow) -> Apply {
-        Apply::by(Hands::Slow(slow))
+        Apply::by(Backend::SlowMotion(slow))
     }
 
-    /// Hands that only pretend.
+    /// Changes nothing.
     pub fn dry_run() -> Apply {
-        Apply::by(Hands::Dry)
+        Apply::by(Backend::DryRun)
     }
 
-    fn by(hands: Hands) -> Apply {
-        Apply { observer: Observer::new(Path::new("/")), gangs: None, hands, broker: None }
+    fn by(backend: Backend) -> Apply {
+        Apply { observer: Observer::new(Path::new("/")), gangs: None, backend, broker: None }
     }
 
-    /// Hands that are a broker's; those of a dry run only if they would only pretend there, too.
+    /// Changes affinities through a broker; in a dry run nothing.
     pub fn through(broker: Broker, lease: Lease, dry_run: bool) -> Apply {
-        let far = || Hands::Far(Far { broker: broker.clone(), lease });
-        let hands = if dry_run { Hands::Dry } else { far() };
-        Apply { broker: Some(broker.clone()), ..Apply::by(hands) }
+        let through_broker = || Backend::Broker(BrokerBackend { broker: broker.clone(), lease });
+        let backend = if dry_run { Backend::DryRun } else { through_broker() };
+        Apply { broker: Some(broker.clone()), ..Apply::by(backend) }
     }
 
     /// The broker, if there is one.
@@ -102,19 +102,19 @@ impl Apply {
 
     /// Sees to it that there is a guardian.
     pub fn look_after_guardian(&self) {
-        if let Hands::Real(guardian) = &self.hands {
+        if let Backend::Local(guardian) = &self.backend {
             guardian.look_after();
         }
     }
 
     /// Has the guardian look at the lease.
     pub fn wake_guardian(&self) {
-        if let Hands::Real(guardian) = &self.hands {
+        if let Backend::Local(guardian) = &self.backend {
             guardian.wake();
         }
     }
 
-    /// The same hands, by which programs take turns as well.
+    /// The same, where programs can take turns as well.
     #[must_use]
     pub fn with_gangs(self, gangs: Option<Gangs>) -> Apply {
         Apply { gangs, ..self }
@@ -127,26 +127,26 @@ impl Apply {
 
     /// Whether affinities are left as they are.
     pub fn leaves_affinities(&self) -> bool {
-        !matches!(self.hands, Hands::Real(_) | Hands::Far(_))
+        !matches!(self.backend, Backend::Local(_) | Backend::Broker(_))
     }
 
     /// How fast a context is against a core: less than 1 in slow motion.
     pub fn pace(&self) -> f64 {
-        if let Hands::Slow(slow) = &self.hands { slow.contexts().pace() } else { 1.0 }
+        if let Backend::SlowMotion(slow) = &self.backend { slow.contexts().pace() } else { 1.0 }
     }
 
     /// How often [`Apply::follow`] wants to be called while a program is there.
     pub fn rhythm(&self) -> Option<Duration> {
-        matches!(self.hands, Hands::Slow(_)).then_some(slow::RHYTHM)
+        matches!(self.backend, Backend::SlowMotion(_)).then_some(slow::RHYTHM)
     }
 
     /// Says until when affinities are to stay as they are; `None` while nobody is attached. True if that was
     /// over before: the guardian has given all of them back.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
-        let was_over = match &mut self.hands {
-            Hands::Real(guardian) => guardian.renew(until_ns),
-            Hands::Far(far) => far.renew(until_ns),
-            Hands::Slow(_) | Hands::Dry => false,
+        let was_over = match &mut self.backend {
+            Backend::Local(guardian) => guardian.renew(until_ns),
+            Backend::Broker(broker) => broker.renew(until_ns),
+            Backend::SlowMotion(_) | Backend::DryRun => false,
         };
         if let Some(gangs) = self.gangs.as_ref().filter(|_| was_over) {
             gangs.resume();
@@ -156,7 +156,7 @@ impl Apply {
 
     /// Looks after new threads where they aren't born where they belong.
     pub fn follow(&mut self) {
-        if let Hands::Slow(slow) = &mut self.hands {
+        if let Backend::SlowMotion(slow) = &mut self.backend {
             slow.follow();
         }
     }
@@ -165,14 +165,14 @@ impl Apply {
     /// # Errors
     /// The process is gone, or the kernel refuses.
     pub fn narrow(&mut self, target: &Target, mask: &PuSet) -> Result<PuSet, Trouble> {
-        let guardian = match &mut self.hands {
-            Hands::Real(guardian) => guardian,
-            Hands::Far(far) => return far.narrow(target, mask),
-            Hands::Slow(slow) => {
+        let guardian = match &mut self.backend {
+            Backend::Local(guardian) => guardian,
+            Backend::Broker(broker) => return broker.narrow(target, mask),
+            Backend::SlowMotion(slow) => {
                 let on: Vec<u32> = mask.iter().collect();
                 return slow.place(target.pid, target.starttime, &on).map(|()| mask.clone());
             }
-            Hands::Dry => return Ok(mask.clone()),
+            Backend::DryRun => return Ok(mask.clone()),
         };
         let mut ours: Vec<&PuSet> = target.masks.iter().filter(|known| *known != mask).collect();
         ours.push(mask);
@@ -194,13 +194,13 @@ impl Apply {
     /// # Errors
     /// As for [`Apply::narrow`]; the guardian keeps its note then.
     pub fn restore(&mut self, target: &Target) -> Result<(), Trouble> {
-        let guardian = match &mut self.hands {
-            Hands::Real(guardian) => guardian,
+        let guardian = match &mut self.backend {
+            Backend::Local(guardian) => guardian,
             // Where nothing was set there is nothing to ask for.
-            Hands::Far(_) if target.masks.is_empty() => return Ok(()),
-            Hands::Far(far) => return far.restore(target),
-            Hands::Slow(slow) => return slow.place(target.pid, target.starttime, &[]),
-            Hands::Dry => return Ok(()),
+            Backend::Broker(_) if target.masks.is_empty() => return Ok(()),
+            Backend::Broker(broker) => return broker.restore(target),
+            Backend::SlowMotion(slow) => return slow.place(target.pid, target.starttime, &[]),
+            Backend::DryRun => return Ok(()),
         };
         let known: Vec<&PuSet> = target.masks.iter().collect();
         let result = if known.is_empty() {
@@ -222,8 +222,8 @@ impl Apply {
             return 0;
         }
         let Ok(stat) = self.observer.process(pid).stat() else { return 0 };
-        if let Hands::Far(far) = &self.hands {
-            far.restore_child(pid, parent);
+        if let Backend::Broker(broker) = &self.backend {
+            broker.restore_child(pid, parent);
         } else {
             let known: Vec<&PuSet> = parent.masks.iter().collect();
             let _ = sweep(&self.observer, pid, stat.starttime, &known, parent.own);

@@ -1,6 +1,6 @@
-//! What a decision gave a program, before loans ([`super::loans`]) change it for a moment.
+//! What a decision gave a program, before loans ([`super::mpi_loans`]) change it for a moment.
 
-use scaf_policy::loans::Loan;
+use scaf_policy::lending::Loan;
 use scaf_policy::{ProgramId, PuSet};
 
 /// What was decided about a program.

@@ -1,6 +1,6 @@
 //! What an inspection has found out about an executable, for the next process of it.
 
-use crate::observe::process::FileId;
+use crate::observe::proc_pid::FileId;
 
 /// An executable that was inspected.
 #[derive(PartialEq)]

@@ -2,7 +2,7 @@
 //! programs run as without it soon: clients find their lease over at a region, and the guardian gives
 //! affinities back.
 
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::observe::clock::now_ns;
 use scaf_policy::ProgramId;
 

@@ -3,30 +3,30 @@
 //! Arrivals and departures are acted on at once, efficiencies and load at every tick (4 a second by default;
 //! none while no program is attached). A pass is observe > estimate > allocate > place > apply > publish.
 
-mod answer;
-mod arrive;
+mod attach;
 mod base;
-mod decide;
+mod capacity;
+mod deferred_narrowing;
 mod executable;
-mod former;
+mod grants;
 mod ground;
-mod late;
 mod lease;
-mod lend;
-mod limits;
-mod loans;
-mod mold;
+mod measure;
 mod moments;
+mod move_budget;
+mod mpi_loans;
+mod parts;
 mod per_user;
-mod recall;
-mod seen;
-mod state;
-mod sweeps;
-mod tick;
+mod profile_recall;
+mod recently_detached;
+mod requests;
+mod serial_phases;
+mod spinning;
+mod time_slices;
 mod timers;
-mod turns;
+mod visibility;
 
-pub use state::{BROKER, Daemon, FIRST_HELPER, MEMORY, Parts, SIGNALS};
+pub use parts::{BROKER, Daemon, FIRST_HELPER, MEMORY, Parts, SIGNALS};
 
 use crate::paths::Scope;
 use crate::talk::Event;
@@ -154,7 +154,7 @@ impl Daemon {
             (watching || self.suspects_spinning()).then(|| Instant::now() + timers::LOOK),
             self.parts.apply.rhythm().filter(|_| attached).map(|rhythm| Instant::now() + rhythm),
             self.next_moment(),
-            self.is_late().then(|| Instant::now() + late::LOOK),
+            self.is_late().then(|| Instant::now() + deferred_narrowing::LOOK),
             self.inspector.deadline(),
             self.idle_deadline(),
             self.parts.notify.deadline(),

@@ -1,6 +1,6 @@
 //! Keeps for viewers what is and what was: at ticks, and soon after anyone came or went.
 
-use super::state::Daemon;
+use super::parts::Daemon;
 use crate::observe::clock::now_ns;
 use std::time::{Duration, Instant};
 

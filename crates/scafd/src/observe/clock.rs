@@ -1,4 +1,6 @@
-//! Clocks: the machine's monotonic time, a process' CPU time, and the time-stamp counter that reports are in.
+//! Clocks: the machine's monotonic time, a process's CPU time, and the time-stamp counter of the reports.
+
+pub use crate::arch::ticks;
 
 /// CLOCK_MONOTONIC in nanoseconds.
 pub fn now_ns() -> u64 {
@@ -39,13 +41,6 @@ pub fn boot_ticks() -> u64 {
     let t = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let hz = rustix::param::clock_ticks_per_second();
     t.tv_sec as u64 * hz + t.tv_nsec as u64 / (1_000_000_000 / hz.max(1))
-}
-
-/// The time-stamp counter now.
-#[cfg(target_arch = "x86_64")]
-pub fn ticks() -> u64 {
-    // SAFETY: every x86-64 processor has this instruction.
-    unsafe { core::arch::x86_64::_rdtsc() }
 }
 
 /// How fast the time-stamp counter runs, measured against CLOCK_MONOTONIC.

@@ -8,8 +8,8 @@ use super::phase::Phase;
 use super::stuck::Stuck;
 use crate::estimate::Seen;
 use scaf_policy::counters::Counts;
+use scaf_policy::earlier_runs::EarlierRuns;
 use scaf_policy::observed::Runs;
-use scaf_policy::past::Past;
 use scaf_policy::{PuSet, explore};
 use scaf_proto::grant::Word;
 
@@ -160,7 +160,7 @@ impl Program {
     }
 
     /// Takes in what earlier runs taught. What they promise stays the profile, unless one was given.
-    pub fn remember(&mut self, past: Past) {
+    pub fn remember(&mut self, past: EarlierRuns) {
         self.evidence.remember(past);
         self.know();
     }

@@ -2,9 +2,9 @@
 
 use crate::region::frame::Frame;
 use crate::region::mechanisms::gather;
+use crate::region::mechanisms::gather::depend_list::DependList;
+use crate::region::mechanisms::gather::explicit_tasks::{self as gathered, Copy, New};
 use crate::region::mechanisms::gather::gomp_reductions;
-use crate::region::mechanisms::gather::needs::Needs;
-use crate::region::mechanisms::gather::tasks::{self as gathered, Copy, New};
 use crate::region::place::{of_caller, place};
 use crate::region::tasks::{lock, wait};
 use crate::region::thread::{Thread, thread};
@@ -147,7 +147,7 @@ macro_rules! gathered {
 gathered! {
     taskwait or other_taskwait, |me, _argument| gathered::taskwait(me);
     taskwait_depend or other_taskwait_depend,
-        |me, argument| gathered::await_needs(me, &Needs::of(argument.cast_const().cast()));
+        |me, argument| gathered::await_needs(me, &DependList::of(argument.cast_const().cast()));
     taskgroup_start or other_taskgroup_start, |me, _argument| {
         let _: bool = gathered::group_start(me);
     };
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn single_copy_start(argument: *mut c_void, caller: usize)
     // SAFETY: this thread's own state; the program's own argument.
     unsafe {
         match gather::around(thread()) {
-            Some(me) => gather::work::single_copy(me),
+            Some(me) => gather::constructs::single_copy(me),
             None => other_single_copy_start(argument, caller),
         }
     }
@@ -228,5 +228,5 @@ pub fn new(
     // SAFETY: the compiler's own function, or null.
     let copy = unsafe { symbols::function::<Copy>(copy.expose_provenance()) };
     let (size, alignment) = (size.max(0) as usize, alignment.max(1) as usize);
-    New { body, data, copy, size, alignment, may_wait, is_final, needs: Needs::NONE, part: None }
+    New { body, data, copy, size, alignment, may_wait, is_final, needs: DependList::NONE, part: None }
 }

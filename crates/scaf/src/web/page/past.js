@@ -1,5 +1,5 @@
 // What there was from the first moment that is known to the latest one. Knows no page, only what the daemon
-// tells (docs/protocol.md): the state at one moment, and what changed from there on.
+// tells (docs/internals/protocol.md): the state at one moment, and what changed from there on.
 
 const KEPT_NS = 600e9;
 const MOST_EVENTS = 500;

@@ -4,7 +4,7 @@
 //! longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program, and the
 //! guardian shares the table of who is stopped ([`crate::apply::guardian::stops`]).
 
-mod far;
+mod broker_turns;
 pub mod rounds;
 mod thread;
 mod turn;
@@ -83,7 +83,7 @@ impl Gangs {
             // It ends only with us.
             By::Thread { orders, .. } => drop(orders.send(Order::Turns(turns.clone()))),
             By::Broker(broker) => {
-                if let Ok(slice_ns) = far::take(broker, &turns) {
+                if let Ok(slice_ns) = broker_turns::take(broker, &turns) {
                     self.slice_ns.store(slice_ns, Ordering::Relaxed);
                 }
             }
@@ -95,7 +95,7 @@ impl Gangs {
     /// The daemon hung, and those who take turns run all: they take turns again.
     pub fn resume(&self) {
         if let By::Broker(broker) = &self.by {
-            let _ = far::take(broker, &self.turns);
+            let _ = broker_turns::take(broker, &self.turns);
         }
     }
 
@@ -114,7 +114,7 @@ impl Gangs {
     pub fn failed(&mut self) -> Vec<(Member, String)> {
         match &self.by {
             By::Thread { failed, .. } => failed.try_iter().collect(),
-            By::Broker(broker) if !self.turns.is_empty() => far::failed(broker),
+            By::Broker(broker) if !self.turns.is_empty() => broker_turns::failed(broker),
             _ => Vec::new(),
         }
     }
@@ -126,7 +126,7 @@ impl Gangs {
                 let _ = orders.send(Order::End);
                 let _ = thread.join();
             }
-            By::Broker(broker) => drop(far::take(&broker, &[])),
+            By::Broker(broker) => drop(broker_turns::take(&broker, &[])),
             By::Stops(_) | By::Nobody => {}
         }
         self.turns.clear();

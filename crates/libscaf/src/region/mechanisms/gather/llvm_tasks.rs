@@ -8,19 +8,19 @@
 //! more from within, and returns. Its next part is run when it is taken again.
 
 use super::cancel::drops;
-use super::current::Current;
-use super::needs::Needs;
-use super::pool::{self, run, with};
-use super::tasks::{await_needs, group_end, group_start, put, taskwait};
-use super::team::{Member, TEAM, around};
-use super::turns::give_turn;
-use super::work::size;
+use super::constructs::size;
+use super::current_task::CurrentTask;
+use super::depend_list::DependList;
+use super::explicit_tasks::{await_needs, group_end, group_start, put, taskwait};
+use super::fibers::yield_member;
+use super::gathered_team::{Member, TEAM, around};
+use super::task_pool::{self, run, with};
 use crate::region::thread::thread;
 use crate::sys::memory;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
-use scaf_team::gather::tasks::{For, NONE, Number, Work};
+use scaf_team::gather::task_table::{For, NONE, Number, Work};
 
 /// A task's function: with the number of whoever runs it.
 pub type Routine = unsafe extern "C" fn(c_int, *mut Task) -> c_int;
@@ -52,7 +52,7 @@ struct Header {
     goes_on: Cell<bool>,
     /// One that is run at once: what its creator was doing. Another one: what it was doing itself at the end
     /// of its part.
-    kept: Cell<Current>,
+    kept: Cell<CurrentTask>,
 }
 
 const HEADER: usize = size_of::<Header>();
@@ -102,7 +102,7 @@ unsafe fn memory(me: &'static Member, flags: u32, own: usize, bytes: usize) -> *
             now.record = table.open()?;
         }
         let record = table.open()?;
-        let room = pool::room(record, all, ALIGNMENT);
+        let room = task_pool::room(record, all, ALIGNMENT);
         if room.is_none() {
             table.close(record);
         }
@@ -119,7 +119,7 @@ unsafe fn memory(me: &'static Member, flags: u32, own: usize, bytes: usize) -> *
             own: Cell::new(own),
             is_known: Cell::new(false),
             goes_on: Cell::new(false),
-            kept: Cell::new(Current::MEMBERS),
+            kept: Cell::new(CurrentTask::MEMBERS),
         });
         start.byte_add(HEADER).cast()
     }
@@ -138,7 +138,7 @@ unsafe fn give_up(task: *mut Task) {
 }
 
 /// A task is handed over.
-pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &Needs) {
+pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &DependList) {
     // SAFETY: the program's own task; the caller runs the member.
     unsafe {
         let header = header(task);
@@ -151,7 +151,7 @@ pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &Needs) {
             && defers(me)
             && flags & flags::AT_ONCE == 0
             && me.task.get().record != NONE
-            && !pool::are_many();
+            && !task_pool::are_many();
         if may_wait && !needs.name_everything() {
             let is_final = flags & flags::FINAL != 0;
             let body = run_part as *const () as usize;
@@ -217,7 +217,7 @@ pub unsafe fn begin_at_once(me: &'static Member, task: *mut Task) {
         header.kept.set(before);
         let is_final = before.is_final || header.flags.get() & flags::FINAL != 0;
         let at_once = is_final || before.at_once;
-        me.task.set(Current { record: header.record.get(), is_final, at_once, ..before });
+        me.task.set(CurrentTask { record: header.record.get(), is_final, at_once, ..before });
     }
 }
 
@@ -248,7 +248,7 @@ pub unsafe fn wait(me: &'static Member) {
 }
 
 /// Nothing is run, but behind what it depends on.
-pub unsafe fn nothing_behind(me: &'static Member, needs: &Needs) {
+pub unsafe fn nothing_behind(me: &'static Member, needs: &DependList) {
     unsafe extern "C" fn nothing(_: c_int, _: *mut Task) -> c_int {
         0
     }
@@ -265,9 +265,9 @@ pub unsafe fn give_way(me: &'static Member) {
         match taken {
             Some(taken) => {
                 let over = run(me, taken);
-                pool::change(|table| pool::end(table, taken.0, over));
+                task_pool::change(|table| task_pool::end(table, taken.0, over));
             }
-            None => give_turn(me),
+            None => yield_member(me),
         }
     }
 }
@@ -289,7 +289,7 @@ pub struct Dealt {
 }
 
 impl Dealt {
-    /// Tasks, iterations in each, and how many have one more; the last one has the rest.
+    /// TaskTable, iterations in each, and how many have one more; the last one has the rest.
     fn out(&self, count: u64, team: u64) -> (u64, u64, u64) {
         const ITERATIONS: c_int = 1;
         const TASKS: c_int = 2;
@@ -335,7 +335,7 @@ pub unsafe fn taskloop(me: &'static Member, task: *mut Task, dealt: &Dealt) {
                     let flags = &header(part).flags;
                     flags.set(flags.get() | flags::AT_ONCE);
                 }
-                submit(me, part, &Needs::NONE);
+                submit(me, part, &DependList::NONE);
                 from = behind;
             }
         }

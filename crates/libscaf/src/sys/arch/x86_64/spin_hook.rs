@@ -1,0 +1,99 @@
+//! The call from the middle of a program's own loop, whose registers must all stay as they are.
+
+use core::arch::x86_64::{__cpuid, __cpuid_count};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that XSAVE needs for all that the processor keeps, a multiple of 64; 0 until they are known.
+pub static SAVED_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Defines what the stubs of loops call. Nothing is done but where the 4 bytes at `$open` in `$scheduler`
+/// aren't 0, or those at `$word` in `$page` have one of the bits `$bits`, and their lower 2 bytes are a
+/// number below `$most`: then it calls `$slow`. Kept are the flags, the registers that a function may change,
+/// x87, SSE, AVX and AVX-512 (0xe7).
+macro_rules! yielding {
+    ($name:ident: $page:path, $word:expr, $bits:expr, $most:path; $scheduler:path, $open:expr; $slow:path) => {
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                "pushfq",
+                "push rax",
+                "cmp dword ptr [rip + {scheduler} + {open}], 0",
+                "jne 2f",
+                "mov eax, dword ptr [rip + {page} + {word}]",
+                "test eax, {bits}",
+                "jz 3f",
+                "movzx eax, ax",
+                "cmp eax, dword ptr [rip + {most}]",
+                "jb 2f",
+                "3:",
+                "pop rax",
+                "popfq",
+                "ret",
+                "2:",
+                "cld",
+                "push rbp",
+                "mov rbp, rsp",
+                "push rcx",
+                "push rdx",
+                "push rsi",
+                "push rdi",
+                "push r8",
+                "push r9",
+                "push r10",
+                "push r11",
+                "and rsp, -64",
+                "sub rsp, qword ptr [rip + {saved}]",
+                // What it doesn't write of its header has to be zero.
+                "xor eax, eax",
+                "mov qword ptr [rsp + 512], rax",
+                "mov qword ptr [rsp + 520], rax",
+                "mov qword ptr [rsp + 528], rax",
+                "mov qword ptr [rsp + 536], rax",
+                "mov qword ptr [rsp + 544], rax",
+                "mov qword ptr [rsp + 552], rax",
+                "mov qword ptr [rsp + 560], rax",
+                "mov qword ptr [rsp + 568], rax",
+                "xor edx, edx",
+                "mov eax, 0xe7",
+                "xsave64 [rsp]",
+                "call {slow}",
+                "xor edx, edx",
+                "mov eax, 0xe7",
+                "xrstor64 [rsp]",
+                "lea rsp, [rbp - 64]",
+                "pop r11",
+                "pop r10",
+                "pop r9",
+                "pop r8",
+                "pop rdi",
+                "pop rsi",
+                "pop rdx",
+                "pop rcx",
+                "pop rbp",
+                "pop rax",
+                "popfq",
+                "ret",
+                page = sym $page,
+                word = const $word,
+                bits = const $bits,
+                most = sym $most,
+                scheduler = sym $scheduler,
+                open = const $open,
+                saved = sym $crate::sys::arch::SAVED_BYTES,
+                slow = sym $slow,
+            )
+        }
+    };
+}
+pub(crate) use yielding;
+
+/// Whether the processor and the kernel can keep all registers; finds out how many bytes they take.
+pub fn can_save_registers() -> bool {
+    const OSXSAVE: u32 = 1 << 27;
+    if __cpuid(1).ecx & OSXSAVE == 0 {
+        return false;
+    }
+    let bytes = __cpuid_count(0xd, 0).ebx as usize;
+    SAVED_BYTES.store(bytes.wrapping_add(63) & !63, Ordering::Relaxed);
+    bytes >= 576
+}

@@ -1,0 +1,7 @@
+//! All in the daemon that depends on the processor. Each processor is one file with the same items.
+
+#[cfg(target_arch = "x86_64")]
+#[path = "x86_64.rs"]
+mod processor;
+
+pub use processor::{LEGACY_CALLS, ticks};

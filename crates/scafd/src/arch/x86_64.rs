@@ -1,0 +1,23 @@
+//! x86-64.
+
+/// The clock of the report pages: the time-stamp counter, as `libscaf` reads it.
+pub fn ticks() -> u64 {
+    // SAFETY: every x86-64 processor has this instruction, and it touches no memory.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+/// System calls that glibc may use here in place of newer ones of `privileges::PERMITTED`; newer
+/// processors don't have them.
+pub const LEGACY_CALLS: &[libc::c_long] = &[
+    libc::SYS_access,
+    libc::SYS_epoll_wait,
+    libc::SYS_lstat,
+    libc::SYS_mkdir,
+    libc::SYS_open,
+    libc::SYS_poll,
+    libc::SYS_readlink,
+    libc::SYS_rename,
+    libc::SYS_stat,
+    libc::SYS_time,
+    libc::SYS_unlink,
+];
