@@ -2,7 +2,8 @@
 # Runs the tests of real programs (bench/real/suite.py) unmanaged, and managed beside a program that competes
 # for the machine, and compares what became of each test: scripts/suites.sh [SUITE...]
 #
-# Takes some minutes; a short form is in tests/e2e/real.rs. Needs `make build kernels` and scripts/setup.sh.
+# Takes some minutes; a short form is in tests/e2e/real_programs.rs.
+# Needs `make build kernels` and scripts/setup.sh.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -4,8 +4,8 @@ use scaf_policy::observed::{Observed, Spell};
 use scaf_proto::hello::{Hello, Welcome};
 use scaf_proto::report::ReportPage;
 use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
-use scaf_team::sandbox::lines;
-use scaf_team::sandbox::maps::Mapping;
+use scaf_team::sandbox::proc_lines;
+use scaf_team::sandbox::proc_maps::Mapping;
 use scafd::observe::clock::Tsc;
 use scafd::region_meter::RegionMeter;
 use scafd::serial_trials::Trials;
@@ -70,12 +70,12 @@ fn mappings() {
             rest = &rest[length..];
             Some(length)
         };
-        lines::each(read, |line| {
+        proc_lines::each(read, |line| {
             if let Some(mapping) = Mapping::parse(line) {
                 assert!(mapping.start < mapping.end);
                 let _ = mapping.care(&[0, usize::MAX]);
             }
-            let _ = lines::field(line, b"Threads");
+            let _ = proc_lines::field(line, b"Threads");
             true
         });
     });

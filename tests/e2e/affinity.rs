@@ -1,16 +1,16 @@
 //! A program is granted CPUs of its own affinity only, and threads that are bound stay where they are.
 
-use crate::support::{House, cpus_of, wait_for};
+use crate::support::{Setup, cpus_of, wait_for};
 use scafd::control::Mechanism;
 
 #[test]
 fn a_program_is_never_placed_outside_its_own_affinity() {
-    let house = House::open("equi");
-    let free = house.program("loops").start();
+    let setup = Setup::new("equi");
+    let free = setup.program("loops").start();
     free.until("it is attached", |program| program.dop.is_some());
-    let all = house.snapshot().pus;
+    let all = setup.snapshot().pus;
     let second = all.iter().nth(1).expect("two PUs").to_string();
-    let bound = house.program("loops").under(&["taskset", "-c", &second]).start();
+    let bound = setup.program("loops").under(&["taskset", "-c", &second]).start();
     let seen = bound.until("it is attached", |program| program.dop == Some(1) && program.regions > 100);
     assert_eq!((seen.pus.to_string(), seen.natural), (second.clone(), 1));
     let elsewhere =
@@ -25,11 +25,11 @@ fn a_program_is_never_placed_outside_its_own_affinity() {
 
 #[test]
 fn threads_that_the_user_bound_are_left_alone() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for (variable, value) in
         [("OMP_PROC_BIND", "true"), ("OMP_PLACES", "cores"), ("GOMP_CPU_AFFINITY", "0-1")]
     {
-        let program = house.program("loops").env(variable, value).option("--max", 1).start();
+        let program = setup.program("loops").env(variable, value).option("--max", 1).start();
         let seen = program.until("it is attached", |program| program.regions > 100);
         assert_eq!((seen.mechanism, seen.dop), (Mechanism::Unmanaged, None), "{variable}");
         assert!(seen.mechanism_reason.contains("bound"), "{seen:?}");
@@ -39,15 +39,15 @@ fn threads_that_the_user_bound_are_left_alone() {
 
 #[test]
 fn a_program_that_binds_itself_is_left_alone() {
-    let house = House::open("equi");
-    let pus: Vec<String> = house.snapshot().pus.iter().map(|pu| pu.to_string()).collect();
-    let program = house.program("loops").start();
+    let setup = Setup::new("equi");
+    let pus: Vec<String> = setup.snapshot().pus.iter().map(|pu| pu.to_string()).collect();
+    let program = setup.program("loops").start();
     program.until("it is attached", |program| program.dop.is_some());
-    let moved = house.at("/usr/bin/taskset".as_ref()).unmanaged();
+    let moved = setup.at("/usr/bin/taskset".as_ref()).unmanaged();
     let pid = program.pid().to_string();
     moved.args(["-a", "-c", "-p", &pus[1], &pid]).run();
     wait_for("it has moved", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
-    let guest = house.program("loops").start();
+    let guest = setup.program("loops").start();
     guest.until("it is attached", |program| program.regions > 100);
     assert_eq!(cpus_of(program.pid()).map(|cpus| cpus[0].to_string()), Some(pus[1].clone()));
     guest.finish().well();

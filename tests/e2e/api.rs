@@ -1,8 +1,8 @@
 //! Programs with threads of their own, by include/scaf.h: the examples, and what else may be done with it.
 
-use crate::curve::until_both_are_observed;
-use crate::real::python;
-use crate::support::{House, Running, example, library_folder, released, root, wait_for};
+use crate::real_programs::python;
+use crate::speedups::until_both_are_observed;
+use crate::support::{Running, Setup, example, library_folder, released, root, wait_for};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,51 +12,51 @@ fn until_it_runs_on(pool: &Running, threads: u32) {
 }
 
 /// What the example computes, without us.
-fn expected(house: &House) -> i64 {
-    house.at(&example("pool")).args(["2"]).unmanaged().run().well().number("sum")
+fn expected(setup: &Setup) -> i64 {
+    setup.at(&example("pool")).args(["2"]).unmanaged().run().well().number("sum")
 }
 
 #[test]
 fn a_pool_follows_the_grant_down_and_up_and_computes_the_same() {
-    let house = House::open("equi");
-    let pool = house.at(&example("pool")).start();
+    let setup = Setup::new("equi");
+    let pool = setup.at(&example("pool")).start();
     until_it_runs_on(&pool, 2);
     let seen = pool.until("it runs", |program| program.dop == Some(2) && program.regions > 10);
     assert_eq!((seen.natural, seen.team), (2, 2));
     pool.until("its name is known", |program| {
         program.runtimes.iter().any(|pool| pool.file == "pool" && (pool.threads, pool.most) == (2, 2))
     });
-    let guest = house.program("loops").start();
+    let guest = setup.program("loops").start();
     until_it_runs_on(&pool, 1);
     pool.until("one thread by itself", |program| program.team == 1 && program.effective_ns.is_some());
     guest.until_resized_to(1);
     guest.finish().well();
     until_it_runs_on(&pool, 2);
     let done = pool.finish().well();
-    assert_eq!((done.number("wrong"), done.number("sum")), (0, expected(&house)));
+    assert_eq!((done.number("wrong"), done.number("sum")), (0, expected(&setup)));
 }
 
 #[test]
 fn a_pool_has_all_its_threads_when_the_daemon_is_killed_and_follows_the_next_one() {
-    let house = House::open("equi");
-    let pool = house.at(&example("pool")).option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let pool = setup.at(&example("pool")).option("--max", 1).start();
     until_it_runs_on(&pool, 1);
-    house.end_daemon(libc::SIGKILL);
+    setup.end_daemon(libc::SIGKILL);
     until_it_runs_on(&pool, 2);
-    house.start_daemon();
+    setup.start_daemon();
     until_it_runs_on(&pool, 1);
     assert_eq!(pool.finish().well().number("wrong"), 0);
 }
 
 #[test]
 fn a_pool_of_python_threads_computes_the_same() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let script = root().join("examples/pool.py");
     let words = [script.as_os_str(), "400".as_ref()];
-    let expected = house.at(&python()).args(words).unmanaged().run().well();
-    let pool = house.at(&python()).args(words).start();
+    let expected = setup.at(&python()).args(words).unmanaged().run().well();
+    let pool = setup.at(&python()).args(words).start();
     pool.until("it is attached", |program| program.dop == Some(2));
-    let guest = house.program("loops").start();
+    let guest = setup.program("loops").start();
     pool.until("one context", |program| program.dop == Some(1));
     guest.finish().well();
     assert_eq!(pool.finish().well().out, expected.out);
@@ -64,8 +64,8 @@ fn a_pool_of_python_threads_computes_the_same() {
 
 #[test]
 fn what_a_pool_does_is_observed_at_each_dop() {
-    let house = House::exploring("equi");
-    let pool = house.program("api").start();
+    let setup = Setup::exploring("equi");
+    let pool = setup.program("api").start();
     until_both_are_observed(&pool);
     // It rests between its rounds, so it counts as starting for two seconds.
     let seen = pool.until("it is judged", |program| program.efficiency.is_some());
@@ -75,9 +75,9 @@ fn what_a_pool_does_is_observed_at_each_dop() {
 
 #[test]
 fn a_forked_child_goes_on_with_its_parents_pool() {
-    let house = House::open("equi");
-    let program = house.program("api").args(["fork"]).option("--max", 1).start();
-    house.until("parent and child", |snapshot| {
+    let setup = Setup::new("equi");
+    let program = setup.program("api").args(["fork"]).option("--max", 1).start();
+    setup.until("parent and child", |snapshot| {
         let both = snapshot.programs.iter().filter(|program| program.regions > 3 && program.dop == Some(1));
         (both.count() == 2).then_some(())
     });
@@ -87,9 +87,9 @@ fn a_forked_child_goes_on_with_its_parents_pool() {
 
 #[test]
 fn a_program_may_bring_the_library_itself() {
-    let house = House::open("equi");
-    let loads = house.program("api").args(["rounds".into(), released("libscaf.so")]).unmanaged();
-    let loads = loads.env("SCAF_SOCKET", house.socket()).env("SCAF_MAX", "1").start();
+    let setup = Setup::new("equi");
+    let loads = setup.program("api").args(["rounds".into(), released("libscaf.so")]).unmanaged();
+    let loads = loads.env("SCAF_SOCKET", setup.socket()).env("SCAF_MAX", "1").start();
     loads.until("it is managed", |program| program.dop == Some(1) && program.regions > 3);
     assert_eq!(loads.finish().well().number("last"), 1);
     let linked = library_folder().join("api_linked");
@@ -102,8 +102,8 @@ fn a_program_may_bring_the_library_itself() {
     let words = words.chain([source, include.into(), search.into(), find.into(), "-lscaf".into()]);
     let status = Command::new("gcc").args(words).arg("-o").arg(&linked).status();
     assert!(status.is_ok_and(|status| status.success()));
-    for managed in [house.at(&linked).unmanaged(), house.at(&linked)] {
-        let program = managed.env("SCAF_SOCKET", house.socket()).start();
+    for managed in [setup.at(&linked).unmanaged(), setup.at(&linked)] {
+        let program = managed.env("SCAF_SOCKET", setup.socket()).start();
         program.until("it is managed", |program| program.dop == Some(2) && program.regions > 3);
         assert_eq!(program.finish().well().number("last"), 2);
     }
@@ -111,8 +111,8 @@ fn a_program_may_bring_the_library_itself() {
 
 #[test]
 fn limits_are_what_the_header_says_they_are() {
-    let house = House::open("equi");
-    let done = house.program("api").args(["limits"]).run().well();
+    let setup = Setup::new("equi");
+    let done = setup.program("api").args(["limits"]).run().well();
     let told = [
         ("pool", 1),
         ("version", 1),
@@ -130,7 +130,7 @@ fn limits_are_what_the_header_says_they_are() {
     for (key, value) in told {
         assert_eq!(done.number(key), value, "{key}");
     }
-    let alone = house.program("api").args(["limits"]).unmanaged().run().well();
+    let alone = setup.program("api").args(["limits"]).unmanaged().run().well();
     let absent = [("pool", 0), ("version", 0), ("of_narrow", 65_535), ("differs", 1), ("errno", 77)];
     for (key, value) in absent {
         assert_eq!(alone.number(key), value, "{key} without the library");
@@ -139,20 +139,20 @@ fn limits_are_what_the_header_says_they_are() {
 
 #[test]
 fn whoever_waits_for_a_pool_that_is_gone_comes_back() {
-    let house = House::open("equi");
-    let program = house.program("api").args(["gone"]).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("api").args(["gone"]).start();
     wait_for("it is back", || program.printed().contains("back=1").then_some(()));
     program.until("a program without pools keeps one context's share", |program| {
         program.natural == 1 && program.dop == Some(1)
     });
     program.finish().well();
-    house.program("api").args(["gone"]).unmanaged().run().well();
+    setup.program("api").args(["gone"]).unmanaged().run().well();
 }
 
 #[test]
 fn teams_have_their_own_size_within_a_block_of_exact_results() {
-    let house = House::open("equi");
-    let program = house.program("exact_blocks").option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("exact_blocks").option("--max", 1).start();
     let seen = program.until_resized_to(1);
     program.until("more regions", |program| program.regions > seen.regions + 30);
     let done = program.finish().well();
@@ -161,14 +161,14 @@ fn teams_have_their_own_size_within_a_block_of_exact_results() {
         (1, 2, 2),
         "{done:#?}"
     );
-    let alone = house.program("exact_blocks").threads(2).unmanaged().run().well();
+    let alone = setup.program("exact_blocks").threads(2).unmanaged().run().well();
     assert_eq!((alone.number("outside"), alone.number("within_least")), (2, 2));
 }
 
 #[test]
 fn odd_uses_harm_nobody() {
-    let house = House::open("chaos");
-    let program = house.program("api").args(["odd"]).start();
+    let setup = Setup::new("chaos");
+    let program = setup.program("api").args(["odd"]).start();
     program.until("many rounds", |program| program.regions > 100);
     program.finish().well();
 }

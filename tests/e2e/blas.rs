@@ -1,15 +1,15 @@
 //! numpy's OpenBLAS, which has threads of its own. Their number follows the grant; what the program and its
 //! user set is kept. Results are the same but for the last bits, and under `--exact` to the last bit.
 
-use crate::real::python;
-use crate::support::{House, Running, root, wait_for};
+use crate::real_programs::python;
+use crate::support::{Running, Setup, root, wait_for};
 use scafd::control::{Program, Runtime};
 use std::time::{Duration, Instant};
 
 /// numpy rounds on two threads, if nobody says otherwise.
-fn numpy<'h>(house: &'h House, arguments: &[&str], options: &[&str]) -> Running<'h> {
+fn numpy<'h>(setup: &'h Setup, arguments: &[&str], options: &[&str]) -> Running<'h> {
     let script = root().join("tests/programs/numpy_rounds.py");
-    let start = house.at(&python()).args([script.as_os_str()]).args(arguments);
+    let start = setup.at(&python()).args([script.as_os_str()]).args(arguments);
     let program = options.iter().fold(start, |start, option| start.flag(option)).start();
     until_ready(&program);
     program
@@ -34,14 +34,14 @@ fn sleep(seconds: f64) {
 }
 
 fn has_its_threads_follow(kind: &str) {
-    let house = House::open("equi");
-    let program = numpy(&house, &[kind], &[]);
+    let setup = Setup::new("equi");
+    let program = numpy(&setup, &[kind], &[]);
     let seen = until_threads(&program, 2);
     assert!(openblas(&seen).is_some_and(|openblas| openblas.file.contains("openblas")), "{seen:?}");
-    let neighbour = house.program("loops").start();
+    let neighbour = setup.program("loops").start();
     until_threads(&program, 1);
     wait_for("a round ended with one", || program.printed().contains("seen=1").then_some(()));
-    let verbose = house.says(&["ps", "-v"]);
+    let verbose = setup.says(&["ps", "-v"]);
     assert!(verbose.contains("OpenBLAS, 1 of 2 threads"), "{verbose}");
     assert_eq!(neighbour.finish().well().number("wrong"), 0);
     until_threads(&program, 2);
@@ -57,8 +57,8 @@ tests! {
 
 #[test]
 fn two_numpy_programs_have_one_thread_each() {
-    let house = House::open("equi");
-    let (first, second) = (numpy(&house, &["gemm"], &[]), numpy(&house, &["cholesky"], &[]));
+    let setup = Setup::new("equi");
+    let (first, second) = (numpy(&setup, &["gemm"], &[]), numpy(&setup, &["cholesky"], &[]));
     until_threads(&first, 1);
     until_threads(&second, 1);
     assert_eq!(first.finish().well().number("wrong"), 0);
@@ -68,10 +68,10 @@ fn two_numpy_programs_have_one_thread_each() {
 
 #[test]
 fn an_exact_program_keeps_its_threads_and_every_bit() {
-    let house = House::open("equi");
-    let program = numpy(&house, &["gemm"], &["--exact"]);
+    let setup = Setup::new("equi");
+    let program = numpy(&setup, &["gemm"], &["--exact"]);
     until_threads(&program, 2);
-    let neighbour = house.program("loops").start();
+    let neighbour = setup.program("loops").start();
     let seen = program.until("one context", |program| program.dop == Some(1));
     assert!(seen.exact, "{seen:?}");
     sleep(1.0);
@@ -84,9 +84,9 @@ fn an_exact_program_keeps_its_threads_and_every_bit() {
 
 #[test]
 fn a_users_own_number_of_threads_is_kept() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let script = root().join("tests/programs/numpy_rounds.py");
-    let program = house.at(&python()).args([script.as_os_str()]).args(["gemm"]);
+    let program = setup.at(&python()).args([script.as_os_str()]).args(["gemm"]);
     let program = program.env("OPENBLAS_NUM_THREADS", "1").start();
     until_ready(&program);
     sleep(1.0);
@@ -101,11 +101,11 @@ fn a_users_own_number_of_threads_is_kept() {
 
 #[test]
 fn what_threadpoolctl_limits_stays_limited_whatever_is_granted() {
-    let house = House::open("equi");
-    let program = numpy(&house, &["gemm", "limit"], &[]);
+    let setup = Setup::new("equi");
+    let program = numpy(&setup, &["gemm", "limit"], &[]);
     until_threads(&program, 2);
     for _ in 0..3 {
-        let neighbour = house.program("loops").start();
+        let neighbour = setup.program("loops").start();
         program.until("one context", |program| program.dop == Some(1));
         sleep(1.0);
         neighbour.finish().well();
@@ -120,10 +120,10 @@ fn what_threadpoolctl_limits_stays_limited_whatever_is_granted() {
 
 #[test]
 fn a_forked_child_has_all_threads_of_its_own_and_computes_right() {
-    let house = House::open("equi");
-    let program = numpy(&house, &["cholesky", "fork"], &[]);
+    let setup = Setup::new("equi");
+    let program = numpy(&setup, &["cholesky", "fork"], &[]);
     until_threads(&program, 2);
-    let neighbour = house.program("loops").start();
+    let neighbour = setup.program("loops").start();
     until_threads(&program, 1);
     sleep(2.0);
     neighbour.finish().well();
@@ -135,11 +135,11 @@ fn a_forked_child_has_all_threads_of_its_own_and_computes_right() {
 
 #[test]
 fn when_the_daemon_is_killed_threads_come_back() {
-    let house = House::open("equi");
-    let program = numpy(&house, &["gemm"], &[]);
-    let neighbour = numpy(&house, &["cholesky"], &[]);
+    let setup = Setup::new("equi");
+    let program = numpy(&setup, &["gemm"], &[]);
+    let neighbour = numpy(&setup, &["cholesky"], &[]);
     until_threads(&program, 1);
-    house.end_daemon(libc::SIGKILL);
+    setup.end_daemon(libc::SIGKILL);
     let begun = Instant::now();
     sleep(2.5);
     let done = program.finish().well();

@@ -2,8 +2,8 @@
 //! computes alone, and ends. Each round has another seed; with `SCAF_SOAK_S` (`make soak`) a test goes on for
 //! so many seconds.
 
-use crate::real::{has_a_blas, python};
-use crate::support::{By, Done, House, clang_kernel, compiled_by, kernel, root};
+use crate::real_programs::{has_a_blas, python};
+use crate::support::{By, Done, Setup, clang_kernel, compiled_by, kernel, root};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -43,10 +43,10 @@ tests! {
 fn kernels(find: fn(&str) -> PathBuf, rounds: u64) {
     let mut runs = 0;
     for seed in seeds(rounds) {
-        let house = House::chaos(seed);
+        let setup = Setup::chaos(seed);
         for (number, (name, form, repeat, deterministic)) in KERNELS.into_iter().enumerate() {
             let words = ["--class=S".to_owned(), format!("--form={form}"), format!("--repeat={repeat}")];
-            let start = |threads| house.at(&find(name)).args(&words).threads(threads);
+            let start = |threads| setup.at(&find(name)).args(&words).threads(threads);
             let spins = name.starts_with("lu");
             // Two at once, of 2 to 4 threads. Those that spin on flags wait for time slices: one of 2.
             let threads =
@@ -81,9 +81,9 @@ fn nobody_passes_a_barrier_early() {
 
 fn barriers(by: By, rounds: u64) {
     for seed in seeds(rounds) {
-        let house = House::chaos(seed);
+        let setup = Setup::chaos(seed);
         let waits = compiled_by(by, "waits");
-        let start = |threads| house.at(&waits).threads(threads).env("OMP_MAX_ACTIVE_LEVELS", "2").start();
+        let start = |threads| setup.at(&waits).threads(threads).env("OMP_MAX_ACTIVE_LEVELS", "2").start();
         let programs = [start(2), start(3 + (seed % 2) as u32)];
         std::thread::sleep(Duration::from_secs(3));
         for program in programs {
@@ -118,8 +118,8 @@ fn constructs(by: By, rounds: u64) {
             if by != By::Itself && name == "cancel" {
                 continue;
             }
-            let house = House::chaos(seed);
-            let program = house.at(&compiled_by(by, name)).threads(3).env(variable.0, variable.1).start();
+            let setup = Setup::chaos(seed);
+            let program = setup.at(&compiled_by(by, name)).threads(3).env(variable.0, variable.1).start();
             std::thread::sleep(Duration::from_secs(1));
             let done = program.finish().well();
             assert!(
@@ -142,11 +142,11 @@ fn real_programs_compute_the_same() {
         ["sklearn_kmeans.py", "sklearn_hgb.py", "lightgbm_fit.py", "xgboost_fit.py", "magick_blur.sh"];
     for seed in seeds(1) {
         for script in scripts {
-            let house = House::chaos(seed);
+            let setup = Setup::chaos(seed);
             let interpreter = if script.ends_with(".sh") { "sh".into() } else { python() };
             let path = root().join("bench/real").join(script);
             let start = || {
-                let start = house.at(&interpreter).args([&path]).threads(2);
+                let start = setup.at(&interpreter).args([&path]).threads(2);
                 if has_a_blas(&path) { start.flag("--exact") } else { start }
             };
             let expected = start().unmanaged().run();

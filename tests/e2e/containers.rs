@@ -2,7 +2,7 @@
 //! is on the host isn't theirs to see, and they have numbers and paths of their own.
 
 use crate::support::container::{Bundle, Gift, Podman, can_wrap, contained, glibcs_of_the_library, wrapped};
-use crate::support::{House, compiled, cpus_of, is_resized_to, wait_for};
+use crate::support::{Setup, compiled, cpus_of, is_resized_to, wait_for};
 use scafd::control::Mechanism;
 use serde_json::json;
 use std::path::Path;
@@ -21,35 +21,35 @@ fn a_program_in_a_container_shares_with_one_on_the_host() {
     if !can_wrap() {
         return;
     }
-    let house = House::open("equi");
-    let inner = wrapped(&house, &compiled("loops"), &[]).threads(2).start();
+    let setup = Setup::new("equi");
+    let inner = wrapped(&setup, &compiled("loops"), &[]).threads(2).start();
     // Resized: its code was read, at a path that only the container has.
-    let seen = contained(&house, "both contexts", |program| is_resized_to(program, 2));
+    let seen = contained(&setup, "both contexts", |program| is_resized_to(program, 2));
     assert_eq!(seen.name, "loops");
-    let outer = house.program("loops").threads(2).start();
+    let outer = setup.program("loops").threads(2).start();
     let before = outer.until_resized_to(1);
-    let seen = contained(&house, "one of two", |program| is_resized_to(program, 1));
+    let seen = contained(&setup, "one of two", |program| is_resized_to(program, 1));
     outer.until("it goes on", |program| program.regions > before.regions && is_resized_to(program, 1));
-    contained(&house, "it goes on", |program| program.regions > seen.regions && is_resized_to(program, 1));
+    contained(&setup, "it goes on", |program| program.regions > seen.regions && is_resized_to(program, 1));
     assert_eq!(outer.finish().well().number("wrong"), 0);
-    contained(&house, "both again", |program| is_resized_to(program, 2));
+    contained(&setup, "both again", |program| is_resized_to(program, 2));
     assert_eq!(inner.finish().well().number("wrong"), 0);
-    house.until("it has left", |snapshot| snapshot.programs.is_empty().then_some(()));
+    setup.until("it has left", |snapshot| snapshot.programs.is_empty().then_some(()));
 }
 
 /// The daemon is root's, whom the container doesn't know.
 #[test]
 fn a_users_container_is_served_by_the_daemon_for_all() {
-    let Some(house) = House::for_all(&["equi"], "") else { return };
+    let Some(setup) = Setup::for_all(&["equi"], "") else { return };
     if !can_wrap() {
         return;
     }
-    house.start_daemon();
+    setup.start_daemon();
     for options in [&[][..], &["--uid", "0", "--gid", "0"]] {
-        let inner = wrapped(&house, &compiled("loops"), options).threads(2).start();
-        let outer = house.program("loops").of(OTHER).threads(2).start();
+        let inner = wrapped(&setup, &compiled("loops"), options).threads(2).start();
+        let outer = setup.program("loops").of(OTHER).threads(2).start();
         outer.until_resized_to(1);
-        let seen = contained(&house, "one of two", |program| is_resized_to(program, 1));
+        let seen = contained(&setup, "one of two", |program| is_resized_to(program, 1));
         assert_eq!(seen.name, "loops");
         assert_eq!(inner.finish().well().number("wrong"), 0);
         assert_eq!(outer.finish().well().number("wrong"), 0);
@@ -61,45 +61,45 @@ fn threads_in_a_container_are_moved_and_freed() {
     if !can_wrap() {
         return;
     }
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let inner =
-        wrapped(&house, &compiled("waits"), &["--setenv", "SCAF_MAX", "1", "--setenv", "SCAF_GATHER", "0"]);
+        wrapped(&setup, &compiled("waits"), &["--setenv", "SCAF_MAX", "1", "--setenv", "SCAF_GATHER", "0"]);
     let inner = inner.threads(2).start();
-    let seen = contained(&house, "one PU by folding", |program| {
+    let seen = contained(&setup, "one PU by folding", |program| {
         matches!(program.mechanism, Mechanism::Fold | Mechanism::Park) && program.effective_ns.is_some()
     });
     wait_for("all its threads are on one PU", || {
         let all = affinities(seen.pid);
         (all.len() > 1 && all.iter().all(|pus| pus.len() == 1)).then_some(())
     });
-    house.end_daemon(libc::SIGKILL);
+    setup.end_daemon(libc::SIGKILL);
     wait_for("they have both again", || affinities(seen.pid).iter().all(|pus| pus.len() == 2).then_some(()));
     // The socket is another one, in the same folder.
-    house.start_daemon();
-    contained(&house, "it is back", |program| program.pid == seen.pid);
+    setup.start_daemon();
+    contained(&setup, "it is back", |program| program.pid == seen.pid);
     assert_eq!(inner.finish().well().number("wrong"), 0);
 }
 
 #[test]
 fn a_containers_quota_and_cpuset_bound_its_program() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let loops = compiled("loops");
-    let Some(bundle) = Bundle::new(&house, &loops, &[]) else { return };
+    let Some(bundle) = Bundle::new(&setup, &loops, &[]) else { return };
     let bundle = bundle.with("resources", json!({"cpu": {"quota": 100_000, "period": 100_000}}));
     let inner = bundle.start();
-    let seen = contained(&house, "one context by its quota", |program| is_resized_to(program, 1));
+    let seen = contained(&setup, "one context by its quota", |program| is_resized_to(program, 1));
     assert_eq!((seen.quota, seen.natural), (Some(1.0), 2));
     bundle.update(&["--cpu-quota", "-1"]);
-    contained(&house, "both contexts", |program| is_resized_to(program, 2) && program.quota.is_none());
+    contained(&setup, "both contexts", |program| is_resized_to(program, 2) && program.quota.is_none());
     bundle.update(&["--cpu-quota", "150000"]);
-    contained(&house, "one, and a half that is no context", |program| {
+    contained(&setup, "one, and a half that is no context", |program| {
         is_resized_to(program, 1) && program.quota == Some(1.5)
     });
     bundle.update(&["--cpu-quota", "-1"]);
-    let both = contained(&house, "both contexts", |program| is_resized_to(program, 2)).pus;
+    let both = contained(&setup, "both contexts", |program| is_resized_to(program, 2)).pus;
     let last = both.iter().last().expect("a PU").to_string();
     bundle.update(&["--cpuset-cpus", &last]);
-    contained(&house, "one by its cpuset", |program| {
+    contained(&setup, "one by its cpuset", |program| {
         program.dop == Some(1) && program.pus.to_string() == last
     });
     assert_eq!(inner.finish().well().number("wrong"), 0);
@@ -108,13 +108,13 @@ fn a_containers_quota_and_cpuset_bound_its_program() {
 /// As podman and Docker do it: a filter that refuses some calls with an error.
 #[test]
 fn a_program_under_its_containers_filter_is_managed() {
-    let house = House::open("equi");
-    let Some(bundle) = Bundle::new(&house, &compiled("loops"), &[]) else { return };
+    let setup = Setup::new("equi");
+    let Some(bundle) = Bundle::new(&setup, &compiled("loops"), &[]) else { return };
     let refused = json!({"names": ["keyctl", "perf_event_open", "userfaultfd"], "action": "SCMP_ACT_ERRNO"});
     let filter = json!({"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [refused]});
     let bundle = bundle.with("seccomp", filter);
     let inner = bundle.start();
-    let seen = contained(&house, "both contexts", |program| is_resized_to(program, 2));
+    let seen = contained(&setup, "both contexts", |program| is_resized_to(program, 2));
     let status = std::fs::read_to_string(format!("/proc/{}/status", seen.pid)).expect("its status");
     assert!(status.contains("Seccomp:\t2"), "{status}");
     assert_eq!(inner.finish().well().number("wrong"), 0);
@@ -123,10 +123,10 @@ fn a_program_under_its_containers_filter_is_managed() {
 /// With podman's own filter of system calls, which is in force.
 #[test]
 fn podman_gives_the_device_that_scaf_describes() {
-    let house = House::open("equi");
-    let Some(podman) = Podman::new(&house) else { return };
+    let setup = Setup::new("equi");
+    let Some(podman) = Podman::new(&setup) else { return };
     let inner = podman.start(&compiled("loops"), "1");
-    let seen = contained(&house, "one context by its quota", |program| is_resized_to(program, 1));
+    let seen = contained(&setup, "one context by its quota", |program| is_resized_to(program, 1));
     assert_eq!((seen.quota, seen.natural, seen.name.as_str()), (Some(1.0), 2, "loops"));
     let status = std::fs::read_to_string(format!("/proc/{}/status", seen.pid)).expect("its status");
     assert!(status.contains("Seccomp:\t2"), "{status}");
@@ -135,16 +135,16 @@ fn podman_gives_the_device_that_scaf_describes() {
 
 #[test]
 fn a_hostile_container_starves_nobody() {
-    let Some(house) = House::for_all(&["equi"], "") else { return };
+    let Some(setup) = Setup::for_all(&["equi"], "") else { return };
     if !can_wrap() {
         return;
     }
-    house.start_daemon();
-    let other = house.program("loops").of(OTHER).threads(2).start();
+    setup.start_daemon();
+    let other = setup.program("loops").of(OTHER).threads(2).start();
     let before = other.until_resized_to(2);
     let socket =
-        Gift::of(&house).env.into_iter().find(|(name, _)| name == "SCAF_SOCKET").expect("a socket").1;
-    let hostile = wrapped(&house, &compiled("floods"), &["--unsetenv", "LD_PRELOAD"]);
+        Gift::of(&setup).env.into_iter().find(|(name, _)| name == "SCAF_SOCKET").expect("a socket").1;
+    let hostile = wrapped(&setup, &compiled("floods"), &["--unsetenv", "LD_PRELOAD"]);
     let mut hostile = hostile.args([&socket, "10000"]).start();
     while !hostile.has_ended() {
         let seen = other.seen().expect("root is answered, and the program is there");
@@ -154,8 +154,8 @@ fn a_hostile_container_starves_nobody() {
     let done = hostile.finish().well();
     assert_eq!(done.number("refused") + done.number("said"), 10_000);
     // Whoever comes then is served, in a container of the same user's, too.
-    let inner = wrapped(&house, &compiled("loops"), &[]).threads(2).start();
-    contained(&house, "one of two", |program| is_resized_to(program, 1));
+    let inner = wrapped(&setup, &compiled("loops"), &[]).threads(2).start();
+    contained(&setup, "one of two", |program| is_resized_to(program, 1));
     other.until("it goes on", |program| program.regions > before.regions && program.dop == Some(1));
     assert_eq!(inner.finish().well().number("wrong"), 0);
     assert_eq!(other.finish().well().number("wrong"), 0);

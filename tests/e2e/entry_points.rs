@@ -1,6 +1,6 @@
 //! Every way into a parallel region that gcc knows, under grants of one and of two PUs.
 
-use crate::support::{Done, House};
+use crate::support::{Done, Setup};
 
 /// The lines of constructs.c: name, rounds with a wrong result, largest team, last team.
 fn constructs(done: &Done) -> Vec<(&str, [i64; 3])> {
@@ -17,8 +17,8 @@ fn constructs(done: &Done) -> Vec<(&str, [i64; 3])> {
 
 #[test]
 fn every_construct_is_right_with_the_team_cut_to_one() {
-    let house = House::open("equi");
-    let program = house.program("constructs").threads(3).option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("constructs").threads(3).option("--max", 1).start();
     let seen = program.until_inspected();
     program.until("more rounds", |program| program.regions > seen.regions + 1000);
     let done = program.finish().well();
@@ -34,8 +34,8 @@ fn every_construct_is_right_with_the_team_cut_to_one() {
 
 #[test]
 fn every_construct_is_right_with_the_team_cut_to_two() {
-    let house = House::open("equi");
-    let program = house.program("constructs").threads(4).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("constructs").threads(4).start();
     let seen = program.until_inspected();
     program.until("more rounds", |program| program.regions > seen.regions + 5000);
     let done = program.finish().well();
@@ -49,11 +49,11 @@ fn every_construct_is_right_with_the_team_cut_to_two() {
 
 #[test]
 fn every_construct_is_right_while_grants_come_and_go() {
-    let house = House::open("equi");
-    let program = house.program("constructs").start();
+    let setup = Setup::new("equi");
+    let program = setup.program("constructs").start();
     for _ in 0..10 {
         program.until("it is attached", |program| program.dop.is_some());
-        let guest = house.program("loops").start();
+        let guest = setup.program("loops").start();
         guest.until("it is attached", |guest| guest.regions > 100);
         guest.finish().well();
     }
@@ -64,8 +64,8 @@ fn every_construct_is_right_while_grants_come_and_go() {
 
 fn are_right(name: &str, variable: &str, value: &str) -> [Done; 2] {
     [1, 2].map(|max| {
-        let house = House::open("equi");
-        let program = house.program(name).threads(2).env(variable, value).option("--max", max).start();
+        let setup = Setup::new("equi");
+        let program = setup.program(name).threads(2).env(variable, value).option("--max", max).start();
         let seen = program.until_inspected();
         // In steps: nested regions may take their time on a busy machine.
         for more in (200..=1000).step_by(200) {
@@ -79,9 +79,9 @@ fn are_right(name: &str, variable: &str, value: &str) -> [Done; 2] {
 
 #[test]
 fn sections_that_wait_for_each_other_keep_their_team() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for form in ["combined", "within"] {
-        let program = house.program("sections").args([form]).threads(2).option("--max", 1).start();
+        let program = setup.program("sections").args([form]).threads(2).option("--max", 1).start();
         let seen = program.until_inspected();
         program.until("more rounds", |program| program.regions > seen.regions + 100);
         assert!(program.finish().well().number("rounds") > 100);
@@ -104,11 +104,11 @@ tests! {
 
 #[test]
 fn errno_is_what_it_was_before_a_region() {
-    let house = House::open("equi");
-    let program = house.program("errno").start();
+    let setup = Setup::new("equi");
+    let program = setup.program("errno").start();
     program.until("some rounds", |program| program.regions > 1000);
     assert_eq!(program.finish().well().number("changed"), 0);
-    let program = house.program("errno").start();
-    house.program("loops").run().well();
+    let program = setup.program("errno").start();
+    setup.program("loops").run().well();
     program.finish().well();
 }

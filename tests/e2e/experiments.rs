@@ -1,15 +1,15 @@
 //! Serial experiments: a program notices nothing of them, and they tell its speedup.
 
-use crate::real::{has_a_blas, python};
-use crate::support::{Done, House, Running, kernel, root, wait_for};
+use crate::real_programs::{has_a_blas, python};
+use crate::support::{Done, Running, Setup, kernel, root, wait_for};
 use scafd::control::Program;
 use std::time::Duration;
 
 /// Tries every region of several threads, one after the other.
 const EVERY: (&str, &str) = ("SCAF_EXPERIMENT_EVERY", "1");
 
-fn house() -> House {
-    House::configured("equi", "rate_hz = 100\ncount_load = false\n")
+fn setup() -> Setup {
+    Setup::configured("equi", "rate_hz = 100\ncount_load = false\n")
 }
 
 /// Waits for the program's end, and counts its experiments: all, and those that gave a time. Looks are
@@ -38,10 +38,10 @@ fn is_there(pid: u32) -> bool {
 
 #[test]
 fn a_program_notices_nothing() {
-    let house = house();
-    let folder = house.folder().to_str().expect("a folder's name").to_owned();
+    let setup = setup();
+    let folder = setup.folder().to_str().expect("a folder's name").to_owned();
     for threads in [2, 4] {
-        let program = house
+        let program = setup
             .program("experiments")
             .args(["parent", &folder])
             .threads(threads)
@@ -59,14 +59,14 @@ fn a_program_notices_nothing() {
     }
 }
 
-fn waiting(house: &House) -> Running<'_> {
-    house.program("experiments").args(["alone"]).threads(2).env(EVERY.0, EVERY.1).start()
+fn waiting(setup: &Setup) -> Running<'_> {
+    setup.program("experiments").args(["alone"]).threads(2).env(EVERY.0, EVERY.1).start()
 }
 
 #[test]
 fn a_region_that_never_ends_alone_is_ended() {
-    let house = house();
-    let program = waiting(&house);
+    let setup = setup();
+    let program = waiting(&setup);
     program.until("its deadline", |program| program.experiments.latest.contains("deadline"));
     assert!(program.finish().well().number("rounds") > 0);
 }
@@ -74,8 +74,8 @@ fn a_region_that_never_ends_alone_is_ended() {
 #[test]
 fn an_experiment_ends_with_its_program() {
     for signal in [Some(libc::SIGKILL), None] {
-        let house = house();
-        let program = waiting(&house);
+        let setup = setup();
+        let program = waiting(&setup);
         let child = wait_for("an experiment", || children(program.pid()).first().copied());
         match signal {
             Some(signal) => {
@@ -97,7 +97,7 @@ fn an_experiment_ends_with_its_program() {
 
 #[test]
 fn a_thousand_experiments_change_no_kernels_result() {
-    let house = house();
+    let setup = setup();
     let (mut all, mut all_measured) = (0, 0);
     let kernels = [
         ("ep", "loops", 2, false),
@@ -116,7 +116,7 @@ fn a_thousand_experiments_change_no_kernels_result() {
     ];
     let start = |name: &str, form: &str, repeat: u32| {
         let words = ["--class=S".to_owned(), format!("--form={form}"), format!("--repeat={repeat}")];
-        house.at(&kernel(name)).args(&words).threads(2)
+        setup.at(&kernel(name)).args(&words).threads(2)
     };
     let expected = kernels
         .map(|(name, form, _, same)| same.then(|| start(name, form, 1).unmanaged().run().well().json()));
@@ -144,11 +144,11 @@ fn a_thousand_experiments_change_no_kernels_result() {
 
 #[test]
 fn experiments_change_no_real_programs_result() {
-    let house = house();
+    let setup = setup();
     for script in ["sklearn_kmeans.py", "sklearn_hgb.py", "lightgbm_fit.py", "xgboost_fit.py"] {
         let script = root().join("bench/real").join(script);
         let start = || {
-            let start = house.at(&python()).args([&script]).threads(2);
+            let start = setup.at(&python()).args([&script]).threads(2);
             // While its threads are at work, no experiment is made.
             if has_a_blas(&script) { start.env("OPENBLAS_NUM_THREADS", "1") } else { start }
         };
@@ -162,9 +162,9 @@ fn experiments_change_no_real_programs_result() {
     }
 }
 
-fn computing<'h>(house: &'h House) -> Running<'h> {
+fn computing<'h>(setup: &'h Setup) -> Running<'h> {
     let words = ["--class=W", "--serial-us=1000", "--parallel-us=100000", "--repeat=100000"];
-    house.at(&kernel("phases")).args(words).threads(2).start()
+    setup.at(&kernel("phases")).args(words).threads(2).start()
 }
 
 fn is_known(program: &Program) -> bool {
@@ -174,8 +174,8 @@ fn is_known(program: &Program) -> bool {
 
 #[test]
 fn a_region_is_tried_once_and_its_speedup_known() {
-    let house = House::configured("equi", "experiments = 'always'\ncount_load = false\n");
-    let program = computing(&house);
+    let setup = Setup::configured("equi", "experiments = 'always'\ncount_load = false\n");
+    let program = computing(&setup);
     let seen = program.until("its speedup is observed", is_known);
     let speedup =
         seen.curve.iter().find(|point| point.dop == 2).and_then(|point| point.observed).unwrap_or(0.0);
@@ -191,8 +191,8 @@ fn a_region_is_tried_once_and_its_speedup_known() {
 fn nothing_is_tried_unless_it_is_wanted_and_of_use() {
     // Off by default; and lazily, while the program is alone.
     for configuration in ["", "experiments = 'lazy'\n"] {
-        let house = House::configured("equi", configuration);
-        let program = computing(&house);
+        let setup = Setup::configured("equi", configuration);
+        let program = computing(&setup);
         let seen = program.until("it runs", |program| program.regions > 10);
         assert_eq!(seen.experiments.made, 0, "{seen:#?}");
         program.signal(libc::SIGTERM);

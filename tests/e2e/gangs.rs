@@ -1,6 +1,6 @@
 //! Programs that take turns: by a freezer, in groups of their own; nobody stays stopped, whatever happens.
 
-use crate::support::{House, Running, kernel, kill, root_user, wait_for};
+use crate::support::{Running, Setup, kernel, kill, root_user, wait_for};
 use scafd::apply::gang::stop::{Way, Wish};
 use scafd::control::{Mechanism, Snapshot};
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ fn freezer() -> Option<Way> {
 }
 
 /// Two programs that spin for themselves on two threads, for longer than any test lasts, and take turns.
-fn spinners(house: &House) -> (Running<'_>, Running<'_>) {
+fn spinners(setup: &Setup) -> (Running<'_>, Running<'_>) {
     let words = ["spin", "0", "9000000000000000000"];
     let spinner =
-        || house.at(&kernel("gang")).args(words).option("--name", "spinner").flag("--rigid").threads(2);
+        || setup.at(&kernel("gang")).args(words).option("--name", "spinner").flag("--rigid").threads(2);
     let both = (spinner().start(), spinner().start());
-    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    setup.until("they take turns", |snapshot| turns(snapshot, 2));
     both
 }
 
@@ -48,11 +48,11 @@ fn stopped_one(a: u32, b: u32) -> u32 {
 #[test]
 fn rigid_programs_take_turns_and_run_alone_again_when_the_other_leaves() {
     let Some(way) = freezer() else { return };
-    let house = House::open("equi");
-    let (a, b) = spinners(&house);
+    let setup = Setup::new("equi");
+    let (a, b) = spinners(&setup);
     let seen = a.until("all contexts", |program| program.dop == Some(2));
     assert_eq!(seen.mechanism, Mechanism::Gang);
-    assert!(house.says(&["ps"]).contains("turns, by "));
+    assert!(setup.says(&["ps"]).contains("turns, by "));
     for pid in [a.pid(), b.pid()] {
         wait_for("a group of its own", || group(pid, way));
         wait_for("its turn", || gets_on(pid).then_some(()));
@@ -60,7 +60,7 @@ fn rigid_programs_take_turns_and_run_alone_again_when_the_other_leaves() {
     stopped_one(a.pid(), b.pid());
     let groups = [a.pid(), b.pid()].map(|pid| group(pid, way));
     drop(b);
-    house.until("no turns any more", |snapshot| snapshot.turns.is_none().then_some(()));
+    setup.until("no turns any more", |snapshot| snapshot.turns.is_none().then_some(()));
     wait_for("it is where it was", || group(a.pid(), way).is_none().then_some(()));
     drop(a);
     for group in groups.into_iter().flatten() {
@@ -72,13 +72,13 @@ fn rigid_programs_take_turns_and_run_alone_again_when_the_other_leaves() {
 fn a_program_that_is_stopped_can_be_ended_by_signals() {
     let Some(_) = freezer() else { return };
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGKILL] {
-        let house = House::open("equi");
-        let (a, b) = spinners(&house);
+        let setup = Setup::new("equi");
+        let (a, b) = spinners(&setup);
         let stopped = stopped_one(a.pid(), b.pid());
         let (stopped, _other) = if stopped == a.pid() { (a, b) } else { (b, a) };
         stopped.signal(signal);
         assert_eq!(stopped.finish_by_itself().ended_by(), Some(signal));
-        house.until("the other has no turns to take", |snapshot| snapshot.turns.is_none().then_some(()));
+        setup.until("the other has no turns to take", |snapshot| snapshot.turns.is_none().then_some(()));
     }
 }
 
@@ -86,14 +86,14 @@ fn a_program_that_is_stopped_can_be_ended_by_signals() {
 fn whoever_is_stopped_goes_on_when_the_daemon_dies_stops_or_ends() {
     let Some(way) = freezer() else { return };
     for signal in [libc::SIGKILL, libc::SIGTERM, libc::SIGSTOP] {
-        let house = House::open("equi");
-        let (a, b) = spinners(&house);
+        let setup = Setup::new("equi");
+        let (a, b) = spinners(&setup);
         let stopped = stopped_one(a.pid(), b.pid());
         let group = group(stopped, way).expect("a group");
-        house.signal_daemon(signal);
+        setup.signal_daemon(signal);
         wait_for("it goes on", || gets_on(stopped).then_some(()));
         if signal == libc::SIGSTOP {
-            house.signal_daemon(libc::SIGCONT);
+            setup.signal_daemon(libc::SIGCONT);
             stopped_one(a.pid(), b.pid());
         } else {
             wait_for("no group is left", || (!group.exists()).then_some(()));
@@ -102,7 +102,7 @@ fn whoever_is_stopped_goes_on_when_the_daemon_dies_stops_or_ends() {
                     wait_for("each goes on", || gets_on(pid).then_some(()));
                 }
             }
-            house.end_daemon(signal);
+            setup.end_daemon(signal);
         }
     }
 }
@@ -110,29 +110,29 @@ fn whoever_is_stopped_goes_on_when_the_daemon_dies_stops_or_ends() {
 #[test]
 fn whoever_is_stopped_goes_on_when_first_the_guardian_is_killed_and_then_the_daemon() {
     let Some(way) = freezer() else { return };
-    let house = House::open("equi");
-    let (a, b) = spinners(&house);
-    let first = house.guardian().expect("a guardian");
+    let setup = Setup::new("equi");
+    let (a, b) = spinners(&setup);
+    let first = setup.guardian().expect("a guardian");
     kill(first);
-    wait_for("its successor", || house.guardian().filter(|pid| *pid != first));
+    wait_for("its successor", || setup.guardian().filter(|pid| *pid != first));
     let stopped = stopped_one(a.pid(), b.pid());
     let group = group(stopped, way).expect("a group");
-    house.signal_daemon(libc::SIGKILL);
+    setup.signal_daemon(libc::SIGKILL);
     wait_for("it goes on", || gets_on(stopped).then_some(()));
     wait_for("no group is left", || (!group.exists()).then_some(()));
-    house.end_daemon(libc::SIGKILL);
+    setup.end_daemon(libc::SIGKILL);
 }
 
 #[test]
 fn a_program_that_spins_is_found_out_and_takes_turns_instead_of_waiting_for_itself() {
     let Some(_) = freezer() else { return };
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let words = ["--class=W", "--repeat=100000"];
     // Where it may not be gathered its loops don't yield.
-    let rigid = house.at(&kernel("lu_rigid")).args(words).threads(2).env("SCAF_GATHER", "0").start();
+    let rigid = setup.at(&kernel("lu_rigid")).args(words).threads(2).env("SCAF_GATHER", "0").start();
     rigid.until_inspected();
-    let other = house.program("loops").start();
-    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    let other = setup.program("loops").start();
+    setup.until("they take turns", |snapshot| turns(snapshot, 2));
     let seen = rigid.until("all contexts", |program| program.dop == Some(2));
     assert!(seen.mechanism == Mechanism::Gang && seen.mechanism_reason.contains("spin"), "{seen:?}");
     other.until("a turn of its own with all contexts", |program| program.dop == Some(2));
@@ -143,17 +143,17 @@ fn a_program_that_spins_is_found_out_and_takes_turns_instead_of_waiting_for_itse
 #[test]
 fn a_program_that_is_known_to_wait_for_itself_starts_with_its_share_beside_others() {
     let Some(_) = freezer() else { return };
-    let house = House::open("equi");
-    let other = house.program("loops").start();
+    let setup = Setup::new("equi");
+    let other = setup.program("loops").start();
     other.until_inspected();
-    let start = || house.program("spins_often");
+    let start = || setup.program("spins_often");
     let rigid = start().start();
-    house.until("they take turns", |snapshot| turns(snapshot, 2));
+    setup.until("they take turns", |snapshot| turns(snapshot, 2));
     // Beside one that takes turns anyway it starts in full.
     let third = start().start();
     third.until("all its threads", |program| program.natural == 2);
     drop((rigid, third));
-    house.until("no turns any more", |snapshot| snapshot.turns.is_none().then_some(()));
+    setup.until("no turns any more", |snapshot| snapshot.turns.is_none().then_some(()));
     let molded = start().start();
     let seen = molded.until("one thread", |program| program.natural == 1 && program.regions > 10);
     assert_ne!(seen.mechanism, Mechanism::Gang);
@@ -161,7 +161,7 @@ fn a_program_that_is_known_to_wait_for_itself_starts_with_its_share_beside_other
     // Nor is one in the way of another.
     let fourth = start().start();
     fourth.until("one thread, too", |program| program.natural == 1 && program.regions > 10);
-    assert_eq!(house.snapshot().turns, None);
+    assert_eq!(setup.snapshot().turns, None);
     for one in [molded, fourth] {
         let done = one.finish().well();
         assert_eq!((done.number("most"), done.number("wrong")), (1, 0));
@@ -179,18 +179,18 @@ fn a_program_that_is_known_to_wait_for_itself_starts_with_its_share_beside_other
 
 #[test]
 fn programs_that_are_not_rigid_take_no_turns_unless_that_is_asked_for() {
-    let house = House::open("equi");
-    let programs: Vec<_> = (0..3).map(|_| house.program("loops").start()).collect();
-    house.until("all are there", |snapshot| (snapshot.programs.len() == 3).then_some(()));
-    assert_eq!(house.snapshot().turns, None);
+    let setup = Setup::new("equi");
+    let programs: Vec<_> = (0..3).map(|_| setup.program("loops").start()).collect();
+    setup.until("all are there", |snapshot| (snapshot.programs.len() == 3).then_some(()));
+    assert_eq!(setup.snapshot().turns, None);
     programs.into_iter().for_each(|program| drop(program.finish().well()));
 }
 
 #[test]
 fn children_of_a_program_that_takes_turns_are_put_back() {
     let Some(way) = freezer() else { return };
-    let house = House::open("equi");
-    let (a, b) = spinners(&house);
+    let setup = Setup::new("equi");
+    let (a, b) = spinners(&setup);
     let folder = wait_for("a group", || group(a.pid(), way));
     let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("sleep");
     std::fs::write(folder.join("cgroup.procs"), child.id().to_string()).expect("moving it");
@@ -203,8 +203,8 @@ fn children_of_a_program_that_takes_turns_are_put_back() {
 #[test]
 fn a_stop_by_its_user_outlives_its_turns_and_the_other_has_all_the_time() {
     let Some(_) = freezer() else { return };
-    let house = House::open("equi");
-    let (a, b) = spinners(&house);
+    let setup = Setup::new("equi");
+    let (a, b) = spinners(&setup);
     wait_for("its turn", || gets_on(a.pid()).then_some(()));
     a.signal(libc::SIGSTOP);
     wait_for("the other one is stopped no more", || (0..20).all(|_| gets_on(b.pid())).then_some(()));

@@ -1,6 +1,6 @@
 //! Gathered teams: members that a kernel thread runs by turns see and compute what threads of their own do.
 
-use crate::support::{By, Done, House, Running, Start, clang_kernel, compiled, compiled_by, kernel};
+use crate::support::{By, Done, Running, Setup, Start, clang_kernel, compiled, compiled_by, kernel};
 use scafd::control::Mechanism;
 
 /// gcc's code on libgomp and on LLVM's runtime, and clang's.
@@ -28,11 +28,11 @@ const TASKS: [&str; 9] =
 const OTHER_TASKS: [&str; 4] = ["objects", "sums-of-grouping", "sums-of-looping", "sums-of-region"];
 
 /// The test program of tasks doing `kind`.
-fn creating<'h>(house: &'h House, by: By, kind: &str) -> Start<'h> {
+fn creating<'h>(setup: &'h Setup, by: By, kind: &str) -> Start<'h> {
     match kind.strip_prefix("sums-of-") {
-        Some(kind) => house.at(&compiled_by(by, "gathered_reductions")).args([kind]),
-        None if kind == "objects" => house.at(&compiled_by(by, "gathered_objects")),
-        None => house.at(&compiled_by(by, "gathered_tasks")).args([kind]),
+        Some(kind) => setup.at(&compiled_by(by, "gathered_reductions")).args([kind]),
+        None if kind == "objects" => setup.at(&compiled_by(by, "gathered_objects")),
+        None => setup.at(&compiled_by(by, "gathered_tasks")).args([kind]),
     }
 }
 
@@ -47,8 +47,8 @@ fn all_tasks() -> impl Iterator<Item = (By, &'static str)> {
 }
 
 /// The test program doing `kind` for ever, with a grant of one PU.
-fn doing<'h>(house: &'h House, by: By, kind: &str) -> Running<'h> {
-    house.at(&compiled_by(by, "gathered")).args([kind]).option("--max", 1).start()
+fn doing<'h>(setup: &'h Setup, by: By, kind: &str) -> Running<'h> {
+    setup.at(&compiled_by(by, "gathered")).args([kind]).option("--max", 1).start()
 }
 
 /// What only LLVM's runtime has calls for.
@@ -56,8 +56,8 @@ const LLVMS_KINDS: [&str; 8] =
     ["static", "setting", "turns", "adding", "one-by-one", "nesting", "copying", "strictly"];
 
 /// The same for what clang makes of that.
-fn asking<'h>(house: &'h House, kind: &str) -> Start<'h> {
-    house.at(&compiled_by(By::Clang, "gathered_llvm")).args([kind])
+fn asking<'h>(setup: &'h Setup, kind: &str) -> Start<'h> {
+    setup.at(&compiled_by(By::Clang, "gathered_llvm")).args([kind])
 }
 
 /// Loops whose iterations wait for each other, as far as each compiler and runtime gets them right by itself:
@@ -68,9 +68,9 @@ const ACROSS: [(By, &[&str]); 3] = [
     (By::Clang, &["waiting", "depth", "nesting", "size", "cancelling"]),
 ];
 
-fn across<'h>(house: &'h House) -> impl Iterator<Item = (String, Start<'h>)> {
+fn across<'h>(setup: &'h Setup) -> impl Iterator<Item = (String, Start<'h>)> {
     ACROSS.into_iter().flat_map(move |(by, kinds)| {
-        let program = move || house.at(&compiled_by(by, "gathered_across"));
+        let program = move || setup.at(&compiled_by(by, "gathered_across"));
         kinds.iter().map(move |kind| (format!("{kind} by {by:?}"), program().args([*kind])))
     })
 }
@@ -88,10 +88,10 @@ fn gathers_and_goes_on(program: Running, what: &str, carriers: u32, regions: u64
 
 #[test]
 fn gathered_members_see_what_threads_of_their_own_see() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
         for kind in ["meeting", "sharing", "jump", "signal", "nesting", "depth"] {
-            let program = doing(&house, by, kind);
+            let program = doing(&setup, by, kind);
             if kind != "fork" {
                 program.until_gathered(&format!("{kind} by {by:?}"), 1);
             }
@@ -105,11 +105,11 @@ fn gathered_members_see_what_threads_of_their_own_see() {
 
 #[test]
 fn where_libgomp_limits_threads_members_are_right_too() {
-    let house = House::open("equi");
-    let within = house.at(&compiled_by(By::Itself, "gathered")).args(["meeting"]).threads(4);
+    let setup = Setup::new("equi");
+    let within = setup.at(&compiled_by(By::Itself, "gathered")).args(["meeting"]).threads(4);
     let program = within.env("OMP_THREAD_LIMIT", "64").option("--max", 1).start();
     gathers_and_goes_on(program, "a team within the limit", 1, 200);
-    let beyond = house.program("waits").threads(4).env("OMP_THREAD_LIMIT", "3");
+    let beyond = setup.program("waits").threads(4).env("OMP_THREAD_LIMIT", "3");
     let program = beyond.option("--max", 1).start();
     program.until("rounds", |program| program.dop == Some(1) && program.regions > 10);
     right(program.finish());
@@ -118,8 +118,8 @@ fn where_libgomp_limits_threads_members_are_right_too() {
 /// What libgomp's threads have by themselves.
 #[test]
 fn gathered_members_keep_what_is_their_threads_own() {
-    let house = House::open("equi");
-    let doing = |kind| house.program("gathered_kept").args([kind]).option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let doing = |kind| setup.program("gathered_kept").args([kind]).option("--max", 1).start();
     for kind in ["rounding", "choosing-rounding", "choosing"] {
         gathers_and_goes_on(doing(kind), kind, 1, 200);
     }
@@ -135,15 +135,15 @@ fn gathered_members_keep_what_is_their_threads_own() {
 const SCHEDULES: [&str; 5] = ["static", "static,3", "dynamic,2", "guided", "auto"];
 
 /// The test program of loops, which leave their schedule open.
-fn sharing<'h>(house: &'h House, schedule: &str) -> Start<'h> {
-    house.program("gathered_shares").env("OMP_SCHEDULE", schedule)
+fn sharing<'h>(setup: &'h Setup, schedule: &str) -> Start<'h> {
+    setup.program("gathered_shares").env("OMP_SCHEDULE", schedule)
 }
 
 #[test]
 fn gathered_members_share_out_loops_of_every_schedule() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for schedule in SCHEDULES {
-        let program = sharing(&house, schedule).option("--max", 1).start();
+        let program = sharing(&setup, schedule).option("--max", 1).start();
         gathers_and_goes_on(program, schedule, 1, 2_000);
     }
 }
@@ -151,9 +151,9 @@ fn gathered_members_share_out_loops_of_every_schedule() {
 /// Iterations that wait for others, on one carrier and, where threads find their dock soon, on two.
 #[test]
 fn gathered_members_wait_for_iterations() {
-    let house = House::open("equi");
-    let twice = across(&house).filter(|(what, _)| what.ends_with("Itself"));
-    let starts = across(&house).map(|start| (1, start)).chain(twice.map(|start| (2, start)));
+    let setup = Setup::new("equi");
+    let twice = across(&setup).filter(|(what, _)| what.ends_with("Itself"));
+    let starts = across(&setup).map(|start| (1, start)).chain(twice.map(|start| (2, start)));
     for (carriers, (what, start)) in starts {
         let program = start.option("--max", carriers).start();
         gathers_and_goes_on(program, &what, carriers, 100);
@@ -163,15 +163,15 @@ fn gathered_members_wait_for_iterations() {
 /// Loops that come with memory which all share, by gcc: LLVM's runtime refuses them.
 const GIVEN: [&str; 3] = ["adding", "condition", "scanning"];
 
-fn given<'h>(house: &'h House, kind: &str) -> Start<'h> {
-    house.program("gathered_given").args([kind])
+fn given<'h>(setup: &'h Setup, kind: &str) -> Start<'h> {
+    setup.program("gathered_given").args([kind])
 }
 
 #[test]
 fn gathered_members_share_memory_of_loops() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for (carriers, kind) in [1, 2].into_iter().flat_map(|carriers| GIVEN.map(|kind| (carriers, kind))) {
-        let program = given(&house, kind).option("--max", carriers).start();
+        let program = given(&setup, kind).option("--max", carriers).start();
         gathers_and_goes_on(program, kind, carriers, 100);
     }
 }
@@ -179,9 +179,9 @@ fn gathered_members_share_memory_of_loops() {
 /// A scan has barriers within its loop, at which no team becomes members or threads.
 #[test]
 fn scans_of_a_team_whose_grant_changes_all_the_time_are_right() {
-    let house = House::chaos(1);
+    let setup = Setup::chaos(1);
     for _ in 0..4 {
-        let program = given(&house, "scanning").start();
+        let program = given(&setup, "scanning").start();
         program.until("rounds", |program| program.regions > 20_000);
         right(program.finish());
     }
@@ -190,42 +190,42 @@ fn scans_of_a_team_whose_grant_changes_all_the_time_are_right() {
 const SPINS: [&str; 8] = ["plain", "acquire", "flush", "fence", "pause", "yield", "function", "flags"];
 
 /// Threads that wait by spinning on memory of their own, in loops of each shape.
-fn spinning<'h>(house: &'h House, by: By, kind: &str) -> Start<'h> {
-    house.at(&compiled_by(by, "gathered_spins")).args([kind])
+fn spinning<'h>(setup: &'h Setup, by: By, kind: &str) -> Start<'h> {
+    setup.at(&compiled_by(by, "gathered_spins")).args([kind])
 }
 
 #[test]
 fn members_that_spin_on_memory_let_others_run() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for (by, kind) in COMPILERS.into_iter().flat_map(|by| SPINS.map(|kind| (by, kind))) {
-        let program = spinning(&house, by, kind).option("--max", 1).start();
+        let program = spinning(&setup, by, kind).option("--max", 1).start();
         gathers_and_goes_on(program, &format!("{kind} by {by:?}"), 1, 2_000);
     }
 }
 
 #[test]
 fn members_of_a_program_in_cpp_that_spin_let_others_run() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
-        let program = house.at(&compiled_by(by, "gathered_waiting")).option("--max", 1).start();
+        let program = setup.at(&compiled_by(by, "gathered_waiting")).option("--max", 1).start();
         gathers_and_goes_on(program, &format!("{by:?}"), 1, 2_000);
     }
 }
 
 #[test]
 fn loops_that_yield_do_so_in_a_child_too() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
-        let program = spinning(&house, by, "fork").option("--max", 1).start();
+        let program = spinning(&setup, by, "fork").option("--max", 1).start();
         gathers_and_goes_on(program, &format!("fork by {by:?}"), 1, 20);
     }
 }
 
 #[test]
 fn loops_of_programs_that_start_threads_of_their_own_are_left_alone() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for name in ["gathered_spins_beside", "gathered_waiting_beside"] {
-        let program = house.at(&compiled(name)).args(["plain"]).option("--max", 1).start();
+        let program = setup.at(&compiled(name)).args(["plain"]).option("--max", 1).start();
         let seen =
             program.until("it is let go", |program| program.mechanism_reason.contains("wait for themselves"));
         assert_eq!(seen.mechanism, Mechanism::Unmanaged, "{seen:?}");
@@ -238,10 +238,10 @@ fn loops_of_programs_that_start_threads_of_their_own_are_left_alone() {
 /// Tasks on one carrier, and on two, of which one is fed by the other.
 #[test]
 fn gathered_members_run_tasks() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for carriers in [1, 2] {
         for (by, kind) in all_tasks() {
-            let program = creating(&house, by, kind).option("--max", carriers).start();
+            let program = creating(&setup, by, kind).option("--max", carriers).start();
             // On a busy machine these were seen folded on two carriers.
             let may_fold = kind == "parts" || OTHER_TASKS.contains(&kind);
             if kind == "serving" || may_fold && carriers == 2 {
@@ -259,9 +259,9 @@ fn gathered_members_run_tasks() {
 /// A program's first region is rehearsed, and sometimes not gathered afterwards, above all on a busy machine.
 #[test]
 fn a_region_behind_a_rehearsal_has_the_size_of_its_clause() {
-    let house = House::chaos(1);
+    let setup = Setup::chaos(1);
     for _ in 0..25 {
-        let start = |_| creating(&house, By::Clang, "producing").start();
+        let start = |_| creating(&setup, By::Clang, "producing").start();
         let programs = [(); 4].map(start);
         programs.into_iter().for_each(|program| right(program.finish()));
     }
@@ -270,10 +270,10 @@ fn a_region_behind_a_rehearsal_has_the_size_of_its_clause() {
 /// The kernels that are made of tasks, in teams that keep their size.
 #[test]
 fn gathered_kernels_of_tasks_compute_the_same() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let kernels = ["fib", "sort", "sparselu"].map(|name| [kernel(name), clang_kernel(name)]);
     for kernel in kernels.as_flattened() {
-        let start = || house.at(kernel).args(["--class=S", "--form=tasks", "--repeat=40"]).threads(4);
+        let start = || setup.at(kernel).args(["--class=S", "--form=tasks", "--repeat=40"]).threads(4);
         let expected = patient(start().unmanaged()).run().well().json();
         for carriers in [1, 2] {
             let start = start().option("--max", carriers).flag("--exact");
@@ -285,10 +285,10 @@ fn gathered_kernels_of_tasks_compute_the_same() {
 
 #[test]
 fn members_that_wait_for_each_other_in_the_kernel_are_all_run() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
         for kind in ["pipe", "condition", "holding", "sleeping"] {
-            let program = doing(&house, by, kind);
+            let program = doing(&setup, by, kind);
             // A region that needs help often is folded in the end.
             let seen = program.until("rounds", |program| program.regions > 20);
             program.until("more rounds", |program| program.regions > seen.regions + 20);
@@ -301,9 +301,9 @@ fn members_that_wait_for_each_other_in_the_kernel_are_all_run() {
 /// Somebody else may have kept its members from running, or that was long ago.
 #[test]
 fn a_region_that_was_folded_for_its_waits_is_gathered_again_after_a_while() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
-        let program = doing(&house, by, "sleeping");
+        let program = doing(&setup, by, "sleeping");
         program.until("rounds", |program| program.regions > 20);
         program.until("folded", |program| program.mechanism == Mechanism::Fold);
         program.signal(libc::SIGUSR1);
@@ -314,9 +314,9 @@ fn a_region_that_was_folded_for_its_waits_is_gathered_again_after_a_while() {
 
 #[test]
 fn a_member_that_runs_out_of_stack_ends_its_program() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
-        let done = doing(&house, by, "overflow").finish_by_itself();
+        let done = doing(&setup, by, "overflow").finish_by_itself();
         assert_eq!(done.ended_by(), Some(libc::SIGSEGV));
     }
 }
@@ -324,34 +324,34 @@ fn a_member_that_runs_out_of_stack_ends_its_program() {
 #[test]
 fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
     for seed in 1..2 {
-        let house = House::chaos(seed);
+        let setup = Setup::chaos(seed);
         for (by, kind) in COMPILERS.into_iter().flat_map(|by| KINDS.map(|kind| (by, kind))) {
-            let program = house.at(&compiled_by(by, "gathered")).args([kind]).start();
+            let program = setup.at(&compiled_by(by, "gathered")).args([kind]).start();
             program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }
         for (by, kind) in all_tasks() {
-            let program = creating(&house, by, kind).start();
+            let program = creating(&setup, by, kind).start();
             program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }
-        for (_, start) in across(&house) {
+        for (_, start) in across(&setup) {
             let program = start.start();
             program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }
         for kind in GIVEN {
-            let program = given(&house, kind).start();
+            let program = given(&setup, kind).start();
             program.until("rounds", |program| program.regions > 300);
             right(program.finish());
         }
         for schedule in SCHEDULES {
-            let program = sharing(&house, schedule).start();
+            let program = sharing(&setup, schedule).start();
             program.until("rounds", |program| program.regions > 1_000);
             right(program.finish());
         }
         for (by, kind) in COMPILERS.into_iter().flat_map(|by| SPINS.map(|kind| (by, kind))) {
-            let program = spinning(&house, by, kind).start();
+            let program = spinning(&setup, by, kind).start();
             program.until("rounds", |program| program.regions > 100);
             right(program.finish());
         }
@@ -360,11 +360,11 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
 
 #[test]
 fn members_of_llvms_teams_are_answered_as_their_runtime_answers() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let schedules = ["static", "static,2", "dynamic,3", "guided", "auto"];
     let kinds = LLVMS_KINDS.map(|kind| (kind, "dynamic"));
     for (kind, schedule) in kinds.into_iter().chain(schedules.map(|schedule| ("setting", schedule))) {
-        let program = asking(&house, kind).env("OMP_SCHEDULE", schedule).option("--max", 1).start();
+        let program = asking(&setup, kind).env("OMP_SCHEDULE", schedule).option("--max", 1).start();
         gathers_and_goes_on(program, &format!("{kind}, {schedule}"), 1, 200);
     }
 }
@@ -372,9 +372,9 @@ fn members_of_llvms_teams_are_answered_as_their_runtime_answers() {
 #[test]
 fn a_grant_that_changes_all_the_time_changes_no_result_on_llvms_runtime() {
     for seed in 1..2 {
-        let house = House::chaos(seed);
+        let setup = Setup::chaos(seed);
         for kind in LLVMS_KINDS {
-            let program = asking(&house, kind).start();
+            let program = asking(&setup, kind).start();
             program.until("rounds", |program| program.regions > 300);
             right(program.finish());
         }
@@ -383,9 +383,9 @@ fn a_grant_that_changes_all_the_time_changes_no_result_on_llvms_runtime() {
 
 #[test]
 fn the_master_may_end_the_process_while_members_compute() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for most in [1, 2] {
-        let done = asking(&house, "exit").option("--max", most).start().finish_by_itself();
+        let done = asking(&setup, "exit").option("--max", most).start().finish_by_itself();
         assert_eq!(done.code(), Some(7), "{done:#?}");
     }
 }
@@ -396,9 +396,9 @@ fn patient(start: Start<'_>) -> Start<'_> {
 }
 
 /// A kernel of clang's whose teams keep their size.
-fn computing<'h>(house: &'h House, name: &str, form: &str, repeat: u32) -> Start<'h> {
+fn computing<'h>(setup: &'h Setup, name: &str, form: &str, repeat: u32) -> Start<'h> {
     let words = ["--class=S".to_owned(), format!("--form={form}"), format!("--repeat={repeat}")];
-    house.at(&clang_kernel(name)).args(words).threads(3).flag("--exact")
+    setup.at(&clang_kernel(name)).args(words).threads(3).flag("--exact")
 }
 
 /// Name, form, repeats of about 0.2 s, and whether the value is the same whatever order sums are added up in.
@@ -414,10 +414,10 @@ const KERNELS: [(&str, &str, u32, bool); 7] = [
 
 #[test]
 fn kernels_of_clang_compute_the_same_gathered() {
-    for house in [|| House::open("equi"), || House::chaos(3)] {
-        let house = house();
+    for setup in [|| Setup::new("equi"), || Setup::chaos(3)] {
+        let setup = setup();
         for (name, form, repeat, deterministic) in KERNELS {
-            let start = |repeat| computing(&house, name, form, repeat);
+            let start = |repeat| computing(&setup, name, form, repeat);
             let expected = patient(start(repeat).unmanaged()).run().well().json();
             let got = start(repeat).run().well().json();
             assert_eq!(got["verified"], true, "{got}");
@@ -430,23 +430,23 @@ fn kernels_of_clang_compute_the_same_gathered() {
 /// is folding.
 #[test]
 fn a_kernel_of_clang_is_gathered() {
-    let house = House::open("equi");
-    let program = computing(&house, "cg", "region", 1_000_000).option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = computing(&setup, "cg", "region", 1_000_000).option("--max", 1).start();
     program.until_gathered("cg", 1);
 }
 
 #[test]
 fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     // Settings of the runtime's, places of one's own, constructs that are cancelled, and a choice of how to
     // wait.
     let meeting = compiled("gathered");
     let programs = [
-        house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_BLOCKTIME", "0"),
-        house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_GTID_MODE", "2"),
-        house.at(&meeting).args(["meeting"]).env("OMP_PROC_BIND", "true"),
-        house.at(&meeting).args(["meeting"]).env("OMP_WAIT_POLICY", "passive"),
-        house.at(&meeting).args(["meeting"]).env("OMP_MAX_ACTIVE_LEVELS", "2"),
+        setup.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_BLOCKTIME", "0"),
+        setup.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_GTID_MODE", "2"),
+        setup.at(&meeting).args(["meeting"]).env("OMP_PROC_BIND", "true"),
+        setup.at(&meeting).args(["meeting"]).env("OMP_WAIT_POLICY", "passive"),
+        setup.at(&meeting).args(["meeting"]).env("OMP_MAX_ACTIVE_LEVELS", "2"),
     ];
     for start in programs {
         let program = start.option("--max", 1).start();
@@ -459,9 +459,9 @@ fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
 /// LLVM's runtime keeps a clause's number for the next region that it runs, which isn't the gathered one.
 #[test]
 fn a_clause_is_for_its_own_region_only() {
-    let house = House::chaos(1);
+    let setup = Setup::chaos(1);
     for by in COMPILERS {
-        let program = house.at(&compiled_by(by, "one_clause")).threads(2).start();
+        let program = setup.at(&compiled_by(by, "one_clause")).threads(2).start();
         program.until("gathered", |program| program.mechanism == Mechanism::Gather);
         let seen = program.until("rounds", |program| program.regions > 1_000);
         program.until("more rounds", |program| program.regions > seen.regions + 100_000);
@@ -475,27 +475,27 @@ fn a_clause_is_for_its_own_region_only() {
 #[test]
 fn a_team_that_was_there_before_the_daemon_is_gathered() {
     for by in [By::GccForLlvms, By::Clang] {
-        let house = House::without_daemon("equi");
-        let program = house.at(&compiled_by(by, "gathered_bound"));
+        let setup = Setup::without_daemon("equi");
+        let program = setup.at(&compiled_by(by, "gathered_bound"));
         // `scaf run` would start a daemon.
         let program = program.preloaded().start();
         std::thread::sleep(std::time::Duration::from_millis(300));
-        house.start_daemon();
+        setup.start_daemon();
         gathers_and_goes_on(program, &format!("before the daemon by {by:?}"), 2, 2_000);
     }
 }
 
 #[test]
 fn regions_with_a_clause_that_binds_are_gathered() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
-        let program = house.at(&compiled_by(by, "gathered_bound")).option("--max", 1).start();
+        let program = setup.at(&compiled_by(by, "gathered_bound")).option("--max", 1).start();
         gathers_and_goes_on(program, &format!("bound by {by:?}"), 1, 2_000);
     }
-    drop(house);
-    let house = House::chaos(1);
+    drop(setup);
+    let setup = Setup::chaos(1);
     for by in COMPILERS {
-        let program = house.at(&compiled_by(by, "gathered_bound")).start();
+        let program = setup.at(&compiled_by(by, "gathered_bound")).start();
         program.until("rounds", |program| program.regions > 1_000);
         right(program.finish());
     }

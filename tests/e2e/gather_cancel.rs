@@ -1,6 +1,6 @@
 //! Gathered teams whose members cancel constructs.
 
-use crate::support::{By, Done, House, Start, compiled_by};
+use crate::support::{By, Done, Setup, Start, compiled_by};
 use scafd::control::Mechanism;
 
 /// What is cancelled, as far as each compiler and runtime gets it right by itself. LLVM's runtime waits for
@@ -11,9 +11,9 @@ const KINDS: [(By, &[&str]); 3] = [
     (By::Clang, &["loop", "sections", "region", "group", "tasks"]),
 ];
 
-fn cancelling<'h>(house: &'h House) -> impl Iterator<Item = (String, Start<'h>)> {
+fn cancelling<'h>(setup: &'h Setup) -> impl Iterator<Item = (String, Start<'h>)> {
     KINDS.into_iter().flat_map(move |(by, kinds)| {
-        let program = move || house.at(&compiled_by(by, "gathered_cancelled"));
+        let program = move || setup.at(&compiled_by(by, "gathered_cancelled"));
         let start = move |kind: &str| program().args([kind]).env("OMP_CANCELLATION", "true");
         kinds.iter().map(move |kind| (format!("{kind} by {by:?}"), start(kind)))
     })
@@ -26,9 +26,9 @@ fn right(what: &str, done: Done) {
 /// On one carrier, and on two where on a busy machine the team may be folded.
 #[test]
 fn gathered_members_cancel() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for carriers in [1, 2] {
-        for (what, start) in cancelling(&house) {
+        for (what, start) in cancelling(&setup) {
             let program = start.option("--max", carriers).start();
             if carriers == 1 {
                 program.until(&format!("{what} gathered"), |program| {
@@ -44,8 +44,8 @@ fn gathered_members_cancel() {
 
 #[test]
 fn a_grant_that_changes_all_the_time_changes_nothing_of_what_is_cancelled() {
-    let house = House::chaos(2);
-    for (what, start) in cancelling(&house) {
+    let setup = Setup::chaos(2);
+    for (what, start) in cancelling(&setup) {
         let program = start.start();
         program.until("rounds", |program| program.regions > 500);
         right(&what, program.finish());

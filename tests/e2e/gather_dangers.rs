@@ -1,12 +1,12 @@
 //! Gathered teams, attacked: what a kernel thread could get wrong that runs several members.
 
-use crate::support::{By, Done, House, Running, compiled, compiled_by, root, wait_for};
+use crate::support::{By, Done, Running, Setup, compiled, compiled_by, root, wait_for};
 use scafd::control::Mechanism;
 use std::path::Path;
 
 /// The test program doing `kind`, gathered on up to `carriers`.
-fn doing<'h>(house: &'h House, kind: &str, carriers: u32) -> Running<'h> {
-    house.at(&compiled("dangers")).args([kind]).option("--max", carriers).start()
+fn doing<'h>(setup: &'h Setup, kind: &str, carriers: u32) -> Running<'h> {
+    setup.at(&compiled("dangers")).args([kind]).option("--max", carriers).start()
 }
 
 fn right(what: &str, done: Done) {
@@ -31,11 +31,11 @@ const KINDS: [&str; 12] = [
 
 #[test]
 fn members_do_all_that_threads_may_do() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for carriers in [1, 2] {
         for kind in KINDS {
             let what = format!("{kind} on {carriers}");
-            let program = doing(&house, kind, carriers);
+            let program = doing(&setup, kind, carriers);
             program.until_gathered(&what, carriers);
             let seen = program.seen().expect(kind);
             program.until("more rounds", |program| program.regions > seen.regions + 100);
@@ -47,11 +47,11 @@ fn members_do_all_that_threads_may_do() {
 /// They sleep besides, so that other carriers come, and their regions are folded in the end.
 #[test]
 fn members_may_sleep_start_programs_and_send_themselves_signals() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let dangers = ["raising", "spawning", "another-master"].map(|kind| (compiled("dangers"), kind));
     for (program, kind) in dangers.into_iter().chain([(compiled("gathered"), "fork")]) {
         for carriers in [1, 2] {
-            let start = house.at(&program).args([kind]);
+            let start = setup.at(&program).args([kind]);
             let program = start.option("--max", carriers).start();
             program.until("rounds", |program| program.regions > 100);
             right(kind, program.finish());
@@ -61,19 +61,19 @@ fn members_may_sleep_start_programs_and_send_themselves_signals() {
 
 #[test]
 fn masters_that_come_and_go_have_teams_of_their_own() {
-    let house = House::open("equi");
-    let program = doing(&house, "masters", 1);
+    let setup = Setup::new("equi");
+    let program = doing(&setup, "masters", 1);
     program.until("rounds", |program| program.regions > 10_000);
     right("masters", program.finish());
 }
 
 #[test]
 fn threads_that_block_signals_for_good_are_not_gathered_from_then_on() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     // A member, a thread before anything is gathered, and the master.
     for kind in ["keeping", "kept", "keeping-master"] {
         for carriers in [1, 2] {
-            let program = doing(&house, kind, carriers);
+            let program = doing(&setup, kind, carriers);
             let why = "masks of signals";
             program.until(why, |program| program.ungathered.contains(why));
             let seen = program.seen().expect(kind);
@@ -86,41 +86,41 @@ fn threads_that_block_signals_for_good_are_not_gathered_from_then_on() {
 /// Its connection to the daemon is closed, too.
 #[test]
 fn a_program_may_close_all_descriptors() {
-    let house = House::open("equi");
-    let program = doing(&house, "closing", 1);
+    let setup = Setup::new("equi");
+    let program = doing(&setup, "closing", 1);
     std::thread::sleep(std::time::Duration::from_secs(1));
     right("closing", program.finish());
 }
 
 #[test]
 fn a_program_may_end_in_any_member() {
-    let house = House::open("equi");
-    let exit = doing(&house, "exit", 1).finish_by_itself();
+    let setup = Setup::new("equi");
+    let exit = doing(&setup, "exit", 1).finish_by_itself();
     assert_eq!((exit.code(), exit.number("wrong")), (Some(7), 0));
-    assert_eq!(doing(&house, "abort", 1).finish_by_itself().ended_by(), Some(libc::SIGABRT));
-    assert_eq!(doing(&house, "terminate", 1).finish_by_itself().code(), Some(9));
+    assert_eq!(doing(&setup, "abort", 1).finish_by_itself().ended_by(), Some(libc::SIGABRT));
+    assert_eq!(doing(&setup, "terminate", 1).finish_by_itself().code(), Some(9));
 }
 
 #[test]
 fn people_are_told_why_teams_are_not_gathered() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let gathered = compiled("gathered");
     let cases = [
-        (house.program("detached"), "it calls omp_fulfill_event"),
+        (setup.program("detached"), "it calls omp_fulfill_event"),
         (
-            house.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_GTID_MODE", "2"),
+            setup.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_GTID_MODE", "2"),
             "its runtime is LLVM's",
         ),
-        (house.at(&gathered).args(["meeting"]).env("OMP_STACKSIZE", "2M"), "OMP_STACKSIZE"),
-        (house.at(&gathered).args(["meeting"]).env("OMP_WAIT_POLICY", "passive"), "OMP_WAIT_POLICY"),
-        (house.at(&gathered).args(["meeting"]).env("GOMP_SPINCOUNT", "9"), "GOMP_SPINCOUNT"),
-        (house.program("handles"), "it calls pthread_"),
+        (setup.at(&gathered).args(["meeting"]).env("OMP_STACKSIZE", "2M"), "OMP_STACKSIZE"),
+        (setup.at(&gathered).args(["meeting"]).env("OMP_WAIT_POLICY", "passive"), "OMP_WAIT_POLICY"),
+        (setup.at(&gathered).args(["meeting"]).env("GOMP_SPINCOUNT", "9"), "GOMP_SPINCOUNT"),
+        (setup.program("handles"), "it calls pthread_"),
     ];
     for (start, why) in cases {
         let program = start.option("--max", 1).start();
         program.until(why, |program| program.ungathered.contains(why));
         assert_ne!(program.seen().map(|program| program.mechanism), Some(Mechanism::Gather));
-        assert!(house.says(&["ps", "-v"]).contains(why));
+        assert!(setup.says(&["ps", "-v"]).contains(why));
         program.finish().well();
     }
 }
@@ -128,11 +128,11 @@ fn people_are_told_why_teams_are_not_gathered() {
 /// A member takes the interpreter's lock, and another one of its carrier wants it.
 #[test]
 fn members_call_python() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let script = root().join("tests/programs/gil.py");
     let python = root().join(".venv/bin/python");
     for carriers in [1, 2] {
-        let start = house.at(&python).args([script.clone(), compiled("libgil")]);
+        let start = setup.at(&python).args([script.clone(), compiled("libgil")]);
         let program = start.option("--max", carriers).start();
         program.until("gathered", |program| program.mechanism == Mechanism::Gather);
         let seen = program.seen().expect("the program");
@@ -144,13 +144,13 @@ fn members_call_python() {
 /// gdb finds every thread's frames to their end. Passes where there is no gdb.
 #[test]
 fn debuggers_see_where_members_are() {
-    let house = House::open("equi");
-    let program = doing(&house, "values", 1);
+    let setup = Setup::new("equi");
+    let program = doing(&setup, "values", 1);
     program.until_gathered("values", 1);
     let words = ["-nx", "-batch", "-p", &program.pid().to_string(), "-ex", "thread apply all backtrace"];
     // Once in a while another member than the master is on the one carrier.
     wait_for("the master's frames, too", || {
-        let Ok(said) = house.command(Path::new("gdb")).args(words).output() else { return Some(()) };
+        let Ok(said) = setup.command(Path::new("gdb")).args(words).output() else { return Some(()) };
         let text = String::from_utf8_lossy(&said.stdout);
         assert!(text.contains("Thread 1") && !text.contains("Backtrace stopped"), "{text}");
         text.contains(" main (").then_some(())
@@ -160,8 +160,8 @@ fn debuggers_see_where_members_are() {
 
 #[test]
 fn people_are_told_which_call_forbids_it_before_a_program_runs() {
-    let house = House::without_daemon("equi");
-    let says = |name: &str| house.says(&["doctor", &compiled(name).to_string_lossy()]);
+    let setup = Setup::without_daemon("equi");
+    let says = |name: &str| setup.says(&["doctor", &compiled(name).to_string_lossy()]);
     assert!(says("detached").contains("not gathered: it calls omp_fulfill_event"));
     assert!(says("handles").contains("not gathered: it calls pthread_kill"));
     assert!(!says("gathered").contains("not gathered"));
@@ -180,8 +180,8 @@ fn blocking(pid: u32, signal: i32) -> usize {
 
 #[test]
 fn threads_whose_storage_is_lent_take_no_signals() {
-    let house = House::open("equi");
-    let program = doing(&house, "values", 1);
+    let setup = Setup::new("equi");
+    let program = doing(&setup, "values", 1);
     program.until_gathered("values", 1);
     assert!(blocking(program.pid(), libc::SIGUSR2) >= 3, "the team's other threads");
     right("values", program.finish());

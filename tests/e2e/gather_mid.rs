@@ -1,23 +1,23 @@
 //! Teams that are gathered in the middle of their one region, and go back to threads of their own.
 
-use crate::support::{By, Done, House, Running, Start, compiled_by, wait_for};
+use crate::support::{By, Done, Running, Setup, Start, compiled_by, wait_for};
 use scafd::control::{Mechanism, Program};
 
 /// gcc's code on libgomp and on LLVM's runtime, and clang's.
 const COMPILERS: [By; 3] = [By::Itself, By::GccForLlvms, By::Clang];
 
 /// A program that is one region, of a team of this size, with gathering switched on.
-fn doing<'h>(house: &'h House, by: By, kind: &str, team: u32) -> Running<'h> {
-    begun(midway(house, by, kind, team))
+fn doing<'h>(setup: &'h Setup, by: By, kind: &str, team: u32) -> Running<'h> {
+    begun(midway(setup, by, kind, team))
 }
 
-fn midway<'h>(house: &'h House, by: By, kind: &str, team: u32) -> Start<'h> {
-    like_midway(house, by, "midway", kind, team)
+fn midway<'h>(setup: &'h Setup, by: By, kind: &str, team: u32) -> Start<'h> {
+    like_midway(setup, by, "midway", kind, team)
 }
 
 /// The same of another program that includes that one.
-fn like_midway<'h>(house: &'h House, by: By, name: &str, kind: &str, team: u32) -> Start<'h> {
-    house.at(&compiled_by(by, name)).args([kind, &team.to_string()])
+fn like_midway<'h>(setup: &'h Setup, by: By, name: &str, kind: &str, team: u32) -> Start<'h> {
+    setup.at(&compiled_by(by, name)).args([kind, &team.to_string()])
 }
 
 /// The program in its one region, once the daemon knows it.
@@ -49,13 +49,13 @@ fn right(done: Done) -> Done {
 
 #[test]
 fn a_team_is_gathered_when_another_program_comes_and_goes_back_when_it_leaves() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
         for kind in ["meeting", "seldom"] {
-            let program = doing(&house, by, kind, 2);
+            let program = doing(&setup, by, kind, 2);
             until(&program, 2, false);
             for _ in 0..2 {
-                let other = begun(midway(&house, By::Itself, "meeting", 2));
+                let other = begun(midway(&setup, By::Itself, "meeting", 2));
                 until(&program, 1, true);
                 other.finish().well();
                 until(&program, 2, false);
@@ -67,9 +67,9 @@ fn a_team_is_gathered_when_another_program_comes_and_goes_back_when_it_leaves() 
 
 #[test]
 fn a_team_that_is_larger_than_its_grant_gains_and_loses_carriers() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
-        let (program, other) = (doing(&house, by, "meeting", 5), doing(&house, by, "meeting", 3));
+        let (program, other) = (doing(&setup, by, "meeting", 5), doing(&setup, by, "meeting", 3));
         until(&program, 1, true);
         until(&other, 1, true);
         right(program.finish());
@@ -80,19 +80,19 @@ fn a_team_that_is_larger_than_its_grant_gains_and_loses_carriers() {
 
 #[test]
 fn a_team_that_never_had_a_context_for_each_thread_is_gathered_too() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
-        let program = doing(&house, by, "meeting", 7);
+        let program = doing(&setup, by, "meeting", 7);
         until(&program, 2, true);
         right(program.finish());
         // The kernel shares the PUs among threads better than we do where they hardly ever wait.
-        let program = doing(&house, by, "hardly", 3);
+        let program = doing(&setup, by, "hardly", 3);
         until(&program, 2, true);
         program.signal(libc::SIGUSR1);
         until(&program, 2, false);
         right(program.finish());
         // As many threads as PUs: it runs as without us.
-        let program = doing(&house, by, "meeting", 2);
+        let program = doing(&setup, by, "meeting", 2);
         until(&program, 2, false);
         right(program.finish());
     }
@@ -100,9 +100,9 @@ fn a_team_that_never_had_a_context_for_each_thread_is_gathered_too() {
 
 #[test]
 fn a_gathered_team_that_waits_in_the_kernel_is_folded() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
-        let program = begun(midway(&house, by, "pipes", 3).option("--max", 1));
+        let program = begun(midway(&setup, by, "pipes", 3).option("--max", 1));
         program.until("threads of their own", |program| {
             program.dop == Some(1) && matches!(program.mechanism, Mechanism::Fold | Mechanism::Park)
         });
@@ -112,9 +112,9 @@ fn a_gathered_team_that_waits_in_the_kernel_is_folded() {
 
 #[test]
 fn a_gathered_program_takes_its_signals() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
-        let (program, other) = (doing(&house, by, "meeting", 4), doing(&house, by, "meeting", 4));
+        let (program, other) = (doing(&setup, by, "meeting", 4), doing(&setup, by, "meeting", 4));
         until(&program, 1, true);
         until(&other, 1, true);
         program.signal(libc::SIGUSR1);
@@ -127,10 +127,10 @@ fn a_gathered_program_takes_its_signals() {
 #[test]
 fn a_grant_that_changes_all_the_time_changes_no_result_of_one_region() {
     for seed in 1..2 {
-        let house = House::chaos(seed);
+        let setup = Setup::chaos(seed);
         for by in COMPILERS {
             for (kind, team) in [("meeting", 2), ("seldom", 4), ("pipes", 3), ("meeting", 7)] {
-                let program = doing(&house, by, kind, team);
+                let program = doing(&setup, by, kind, team);
                 if kind != "pipes" {
                     until_gathered(&program, 5);
                 }
@@ -157,10 +157,10 @@ fn tasks_choices_and_cached_variables_are_members_and_threads_by_turns() {
         ("midway_cached", By::Itself),
     ];
     for seed in 1..2 {
-        let house = House::chaos(seed);
+        let setup = Setup::chaos(seed);
         for (name, by) in programs {
             for team in [2, 5] {
-                let program = begun(like_midway(&house, by, name, "meeting", team));
+                let program = begun(like_midway(&setup, by, name, "meeting", team));
                 until_gathered(&program, 5);
                 for _ in 0..2 {
                     program.signal(libc::SIGUSR1);
@@ -176,10 +176,10 @@ fn tasks_choices_and_cached_variables_are_members_and_threads_by_turns() {
 /// the runtime's, so they aren't gathered within it, nor behind the region's first task.
 #[test]
 fn groups_of_tasks_go_home_with_their_members_and_keep_threads_from_becoming_such() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for by in COMPILERS {
-        let later = || begun(like_midway(&house, by, "midway_later", "meeting", 2));
-        let other = || begun(midway(&house, By::Itself, "meeting", 2));
+        let later = || begun(like_midway(&setup, by, "midway_later", "meeting", 2));
+        let other = || begun(midway(&setup, By::Itself, "meeting", 2));
         let a_while = || std::thread::sleep(std::time::Duration::from_millis(300));
 
         let program = later();

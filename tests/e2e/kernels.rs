@@ -1,15 +1,15 @@
 //! The kernels compute what they compute without us: every form, teams of 2 and 4, alone and beside a copy.
 
-use crate::support::{Done, House, kernel};
+use crate::support::{Done, Setup, kernel};
 use scafd::control::Mechanism;
 
 /// Has each form verify under both policies, alone and two at once; with `repeat` grants change within a run.
 fn computes_the_same(name: &str, forms: &[&str], repeat: u32, deterministic: bool) {
     for policy in ["equi", "scaf"] {
-        let house = House::open(policy);
+        let setup = Setup::new(policy);
         for form in forms {
             let words = ["--class=S".to_owned(), format!("--form={form}"), format!("--repeat={repeat}")];
-            let start = |threads| house.at(&kernel(name)).args(&words).threads(threads);
+            let start = |threads| setup.at(&kernel(name)).args(&words).threads(threads);
             let expected = start(2).unmanaged().run().well().json();
             let check = |done: Done, threads: u64| {
                 let got = done.well().json();
@@ -46,10 +46,10 @@ tests! {
 
 #[test]
 fn the_kernels_are_resized_or_start_wide() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let start = |name: &str, class: &str, form: &str| {
         let words = [format!("--class={class}"), format!("--form={form}"), "--repeat=100000".to_owned()];
-        house.at(&kernel(name)).args(words).option("--max", 1).start()
+        setup.at(&kernel(name)).args(words).option("--max", 1).start()
     };
     for (name, form) in [("cg", "loops"), ("is", "loops"), ("phases", "loops")] {
         start(name, "W", form).until_resized_to(1);
@@ -71,8 +71,8 @@ fn the_kernels_are_resized_or_start_wide() {
 /// Its threads wait for each other on flags of their own, so that on one PU they wait for whole time slices.
 #[test]
 fn a_team_that_would_wait_for_itself_is_let_go() {
-    let house = House::open("equi");
-    let rigid = house.at(&kernel("lu_rigid")).args(["--class=W", "--repeat=2"]).option("--max", 1);
+    let setup = Setup::new("equi");
+    let rigid = setup.at(&kernel("lu_rigid")).args(["--class=W", "--repeat=2"]).option("--max", 1);
     // Where it may not be gathered its loops don't yield.
     let rigid = rigid.env("SCAF_GATHER", "0").start();
     let seen = rigid.until("it is left alone", |program| program.mechanism_reason.contains("spin"));
@@ -80,6 +80,6 @@ fn a_team_that_would_wait_for_itself_is_let_go() {
     assert!(seen.mechanism_reason.contains("solve_rigid"), "{seen:?}");
     assert_eq!(rigid.finish().well().json()["verified"], true);
     // One that spins, too, but whose teams can be resized, stays managed.
-    let lu = house.at(&kernel("lu")).args(["--class=W", "--repeat=100000"]).option("--max", 1).start();
+    let lu = setup.at(&kernel("lu")).args(["--class=W", "--repeat=100000"]).option("--max", 1).start();
     lu.until_resized_to(1);
 }

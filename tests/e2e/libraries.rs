@@ -1,6 +1,6 @@
 //! Libraries that come and go, and several copies of the runtime in one process.
 
-use crate::support::{Done, House, compiled, library_folder, root};
+use crate::support::{Done, Setup, compiled, library_folder, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,12 +10,12 @@ fn results(done: &Done) -> Vec<&str> {
 
 #[test]
 fn libraries_may_be_closed_and_others_loaded_in_their_place() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let libraries = [compiled("libregion_a"), compiled("libregion_b")];
-    let program = house.program("loads").args(&libraries).option("--max", 1).start();
+    let program = setup.program("loads").args(&libraries).option("--max", 1).start();
     program.until("many rounds", |program| program.regions > 1000);
     let done = program.finish().well();
-    let expected = house.program("loads").args(&libraries).threads(1).unmanaged().run().well();
+    let expected = setup.program("loads").args(&libraries).threads(1).unmanaged().run().well();
     assert_eq!(results(&done), results(&expected));
 }
 
@@ -49,14 +49,14 @@ fn gcc(words: &[&str], files: &[&Path], output: &Path) {
 
 #[test]
 fn two_copies_of_the_runtime_live_side_by_side() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let words = [Path::new("keep").to_owned(), compiled("libregion_b"), another_runtime()];
-    let expected = house.program("loads").args(&words).threads(2).unmanaged().run().well();
-    let program = house.program("loads").args(&words).threads(2).start();
+    let expected = setup.program("loads").args(&words).threads(2).unmanaged().run().well();
+    let program = setup.program("loads").args(&words).threads(2).start();
     program.until("many rounds", |program| program.regions > 1000);
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", program.pid())).unwrap_or_default();
     assert!(maps.contains("libgomp.so.9") && maps.contains("libgomp.so.1"), "{maps}");
-    let guest = house.program("loops").start();
+    let guest = setup.program("loops").start();
     guest.until_resized_to(1);
     program.until_resized_to(1);
     guest.finish().well();
@@ -67,31 +67,31 @@ fn two_copies_of_the_runtime_live_side_by_side() {
 
 #[test]
 fn a_runtime_that_the_whole_program_sees_serves_its_libraries_too() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let words = [Path::new("keep").to_owned(), another_runtime()];
     let global = Path::new("libgomp.so.1");
     let expected =
-        house.program("loads").args(&words).env("LD_PRELOAD", global).threads(4).unmanaged().run().well();
-    let done = house.program("loads").args(&words).env("LD_PRELOAD", global).threads(4).run().well();
+        setup.program("loads").args(&words).env("LD_PRELOAD", global).threads(4).unmanaged().run().well();
+    let done = setup.program("loads").args(&words).env("LD_PRELOAD", global).threads(4).run().well();
     assert_eq!(results(&done), results(&expected));
 }
 
 #[test]
 fn calls_that_the_compiler_made_jumps_reach_the_runtime() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let library = [compiled("libtail")];
-    let expected = house.program("jumps").args(&library).threads(2).unmanaged().run().well();
+    let expected = setup.program("jumps").args(&library).threads(2).unmanaged().run().well();
     assert_eq!((expected.number("at_first"), expected.number("then"), expected.number("team")), (2, 3, 3));
-    let done = house.program("jumps").args(&library).threads(2).run().well();
+    let done = setup.program("jumps").args(&library).threads(2).run().well();
     assert_eq!(done.out, expected.out);
 }
 
 /// What is found in it isn't asked anything there and then: it may wait for a lock that the caller holds.
 #[test]
 fn a_blas_may_load_its_layer_with_its_lock_held() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     let library = compiled("libmkl_like");
     std::fs::copy(&library, library_folder().join("libmkl_layer.so")).expect("a copy of the library");
-    let done = house.program("loads").args([Path::new("keep"), &library]).run().well();
+    let done = setup.program("loads").args([Path::new("keep"), &library]).run().well();
     assert_eq!((done.number("result"), done.number("wrong")), (32, 0), "{done:#?}");
 }

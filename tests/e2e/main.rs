@@ -1,5 +1,5 @@
-//! End to end: the real daemon, real programs, real faults. Every test has a [`support::House`] of its own: a
-//! folder, a daemon on a socket in it, and programs that `scaf run` starts. One house is open at a time, for
+//! End to end: the real daemon, real programs, real faults. Every test has a [`support::Setup`] of its own: a
+//! folder, a daemon on a socket in it, and programs that `scaf run` starts. One setup is open at a time, for
 //! the daemon would take other tests' programs for unmanaged load. No test asserts a time; what takes time is
 //! waited for. The programs are the kernels (build/kernels), real ones (bench/real), and small ones
 //! (tests/programs).
@@ -9,46 +9,46 @@ mod support;
 
 mod affinity;
 mod api;
-mod attacked;
+mod attacks;
 mod blas;
-mod bystanders;
 mod campaign;
 mod chaos;
 mod check;
 mod containers;
-mod curve;
 mod entry_points;
 mod experiments;
-mod fakes;
+mod fake_daemons;
 mod faults;
+mod fixed_teams;
 mod gangs;
 mod gather;
 mod gather_cancel;
 mod gather_dangers;
 mod gather_mid;
-mod hoards;
+mod kept_resources;
 mod kernels;
 mod kmpc;
-mod lend;
+mod libgomp_spins;
 mod libraries;
 mod masters;
-mod memory;
 mod mpi;
+mod never_worse;
 mod park;
-mod plain;
+mod permission;
 mod processes;
-mod promises;
-mod real;
+mod profiles;
+mod real_programs;
 mod replay;
 mod resize;
 mod run;
-mod see;
-mod slow;
+mod serial_phases;
+mod slow_motion;
 mod slurm;
-mod spins;
+mod speedups;
 mod starting;
 mod tbb;
-mod waiting;
+mod unmanaged;
+mod useful_time;
+mod views;
 mod web;
 mod why;
-mod word;

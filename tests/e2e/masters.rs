@@ -1,11 +1,11 @@
 //! Programs with several masters: their threads enter regions of their own, side by side.
 
-use crate::support::House;
+use crate::support::Setup;
 
 #[test]
 fn three_masters_share_one_budget() {
-    let house = House::open("equi");
-    let program = house.program("masters").args(["at-once", "3"]).option("--max", 2).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("masters").args(["at-once", "3"]).option("--max", 2).start();
     let seen = program.until_inspected();
     program.until("several windows", |program| program.regions > seen.regions + 10_000);
     let done = program.finish().well();
@@ -15,8 +15,8 @@ fn three_masters_share_one_budget() {
 
 #[test]
 fn masters_with_a_grant_of_one_are_alone_in_their_teams() {
-    let house = House::open("equi");
-    let program = house.program("masters").args(["at-once", "3"]).option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("masters").args(["at-once", "3"]).option("--max", 1).start();
     // What is said of the team is the sum over all masters; here, the size of each counts.
     let seen = program.until("its code is known", |program| {
         program.dop == Some(1) && program.mechanism_reason != "its code is being inspected"
@@ -28,8 +28,8 @@ fn masters_with_a_grant_of_one_are_alone_in_their_teams() {
 
 #[test]
 fn a_hundred_masters_one_after_the_other_are_right() {
-    let house = House::open("equi");
-    let program = house.program("masters").args(["one-by-one"]).option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("masters").args(["one-by-one"]).option("--max", 1).start();
     program.until_resized_to(1);
     let done = program.finish().well();
     assert!(done.number("rounds") >= 100);
@@ -37,8 +37,8 @@ fn a_hundred_masters_one_after_the_other_are_right() {
 
 #[test]
 fn more_masters_than_can_be_measured_are_right() {
-    let house = House::open("equi");
-    let program = house.program("masters").args(["at-once", "40"]).option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("masters").args(["at-once", "40"]).option("--max", 1).start();
     program.until("many regions", |program| program.regions > 5_000);
     program.finish().well();
 }

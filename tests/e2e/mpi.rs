@@ -1,7 +1,7 @@
 //! Ranks of MPI jobs, by the real Open MPI and MPICH: while one waits in MPI, the others have its contexts.
 //! Skipped, with the reason, where one of them isn't installed.
 
-use crate::support::{Done, House, Running, Start, compiled, kernel, root_user, wait_for};
+use crate::support::{Done, Running, Setup, Start, compiled, kernel, root_user, wait_for};
 use scafd::control::Program;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,8 +41,8 @@ fn here() -> impl Iterator<Item = Mpi> {
 
 impl Mpi {
     /// So many ranks of two threads each, under `scaf run`, which the launcher passes on.
-    fn job<'h>(&self, house: &'h House, ranks: u32, program: &Path, words: &[&str]) -> Start<'h> {
-        let mut start = house.at(Path::new(self.launcher)).args(self.options);
+    fn job<'h>(&self, setup: &'h Setup, ranks: u32, program: &Path, words: &[&str]) -> Start<'h> {
+        let mut start = setup.at(Path::new(self.launcher)).args(self.options);
         start = start.args(["-n", &ranks.to_string()]).args([program]).args(words).threads(2);
         if root_user() {
             for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
@@ -64,8 +64,8 @@ fn borrows(program: &Program) -> bool {
 }
 
 /// Waits until one of two has the other's context.
-fn until_lent(house: &House) {
-    house.until("one rank has the other's context", |snapshot| {
+fn until_lent(setup: &Setup) {
+    setup.until("one rank has the other's context", |snapshot| {
         let lends = |program: &Program| program.dop == Some(1) && program.reason.contains("lent to program");
         let [one, other] = &snapshot.programs[..] else { return None };
         (borrows(one) && lends(other) || borrows(other) && lends(one)).then_some(())
@@ -80,9 +80,9 @@ fn right(done: Done) {
 fn a_rank_that_waits_by_any_call_lends_its_contexts_and_gets_what_it_waits_for() {
     for mpi in here() {
         for way in ["barrier", "fortran", "recv", "wait", "sendrecv", "allreduce"] {
-            let house = House::configured("equi", QUIET);
-            let job = mpi.job(&house, 2, &compiled(mpi.ranks), &[way]).start();
-            until_lent(&house);
+            let setup = Setup::configured("equi", QUIET);
+            let job = mpi.job(&setup, 2, &compiled(mpi.ranks), &[way]).start();
+            until_lent(&setup);
             right(job.finish());
         }
     }
@@ -91,15 +91,15 @@ fn a_rank_that_waits_by_any_call_lends_its_contexts_and_gets_what_it_waits_for()
 #[test]
 fn when_the_wait_is_over_everybody_has_what_the_policy_gives() {
     let Some(mpi) = here().next() else { return };
-    let house = House::configured("equi", QUIET);
-    let job = mpi.job(&house, 2, &compiled(mpi.ranks), &["barrier"]).start();
-    until_lent(&house);
-    let other = house.program("loops").threads(2).start();
+    let setup = Setup::configured("equi", QUIET);
+    let job = mpi.job(&setup, 2, &compiled(mpi.ranks), &["barrier"]).start();
+    until_lent(&setup);
+    let other = setup.program("loops").threads(2).start();
     other.until("its part", |program| program.dop.is_some());
     right(job.finish());
     other.until_resized_to(2);
     right(other.finish());
-    house.until("nobody is left", |snapshot| snapshot.programs.is_empty().then_some(()));
+    setup.until("nobody is left", |snapshot| snapshot.programs.is_empty().then_some(()));
 }
 
 #[test]
@@ -107,19 +107,19 @@ fn mpi_behind_the_door_of_a_library_is_heard() {
     if here().all(|mpi| mpi.ranks != OPEN_MPI.ranks) {
         return;
     }
-    let house = House::configured("equi", QUIET);
+    let setup = Setup::configured("equi", QUIET);
     let library = compiled("librank");
     let words = [library.to_str().expect("a plain path")];
-    let job = OPEN_MPI.job(&house, 2, &compiled("rank_behind"), &words).start();
-    until_lent(&house);
+    let job = OPEN_MPI.job(&setup, 2, &compiled("rank_behind"), &words).start();
+    until_lent(&setup);
     right(job.finish());
 }
 
 #[test]
 fn an_mpi_that_a_library_brings_for_itself_is_the_one_that_it_calls() {
-    let house = House::configured("equi", QUIET);
+    let setup = Setup::configured("equi", QUIET);
     let library = compiled("libmpi_of_one");
-    let done = house.program("mpi_of_one").args([&library]).run().well();
+    let done = setup.program("mpi_of_one").args([&library]).run().well();
     assert_eq!(done.number("right"), 2);
 }
 
@@ -137,16 +137,16 @@ const VALUE_W: &str = "25279.666996822998";
 fn ranks_compute_the_same_whoever_has_which_contexts() {
     for mpi in here() {
         for ranks in [2, 3, 4] {
-            let house = House::chaos(u64::from(ranks));
-            is_verified(mpi.job(&house, ranks, &mpi.zones(), &["--class=S", "--repeat=5"]).run(), VALUE_S);
+            let setup = Setup::chaos(u64::from(ranks));
+            is_verified(mpi.job(&setup, ranks, &mpi.zones(), &["--class=S", "--repeat=5"]).run(), VALUE_S);
         }
     }
 }
 
-fn is_lending(house: &House, job: &mut Running<'_>) -> bool {
+fn is_lending(setup: &Setup, job: &mut Running<'_>) -> bool {
     let mut seen = false;
     wait_for("a loan, or its end", || {
-        seen = house.snapshot().programs.iter().any(borrows);
+        seen = setup.snapshot().programs.iter().any(borrows);
         (seen || job.has_ended()).then_some(())
     });
     seen
@@ -155,14 +155,14 @@ fn is_lending(house: &House, job: &mut Running<'_>) -> bool {
 #[test]
 fn a_daemon_killed_while_contexts_are_lent_harms_no_rank() {
     for mpi in here() {
-        let house = House::configured("equi", QUIET);
+        let setup = Setup::configured("equi", QUIET);
         let words = ["--class=W", "--repeat=8"];
-        let mut job = mpi.job(&house, 2, &mpi.zones(), &words).start();
+        let mut job = mpi.job(&setup, 2, &mpi.zones(), &words).start();
         let mut kills = 0;
-        while kills < 3 && is_lending(&house, &mut job) {
-            house.end_daemon(libc::SIGKILL);
+        while kills < 3 && is_lending(&setup, &mut job) {
+            setup.end_daemon(libc::SIGKILL);
             std::thread::sleep(Duration::from_millis(50));
-            house.start_daemon();
+            setup.start_daemon();
             kills += 1;
         }
         assert!(kills > 0);

@@ -1,15 +1,15 @@
 //! Threads of dynamic loops sleep between chunks while their DoP is smaller than their team, if that isn't
 //! gathered.
 
-use crate::support::House;
+use crate::support::Setup;
 use scafd::control::Mechanism;
 
 #[test]
 fn threads_of_dynamic_loops_are_parked_while_their_team_is_folded() {
-    let house = House::open("equi");
-    let program = house.program("waits").threads(2).env("SCAF_GATHER", "0").start();
+    let setup = Setup::new("equi");
+    let program = setup.program("waits").threads(2).env("SCAF_GATHER", "0").start();
     program.until("alone", |program| program.mechanism == Mechanism::Fold && program.regions > 10);
-    let guest = house.program("waits").threads(2).start();
+    let guest = setup.program("waits").threads(2).start();
     let seen = program.until("parked", |program| program.mechanism == Mechanism::Park);
     program.until("rounds", |program| program.regions > seen.regions + 10);
     guest.finish().well();

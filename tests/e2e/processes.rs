@@ -1,9 +1,9 @@
 //! What processes do to themselves: fork, exec, spawn, change user, close files, exit within a region.
 
-use crate::support::{House, Running, cpus_of, root_user, wait_for};
+use crate::support::{Running, Setup, cpus_of, root_user, wait_for};
 
-fn narrowed<'h>(house: &'h House, how: &str) -> Running<'h> {
-    let program = house.program("processes").args([how]).option("--max", 1);
+fn narrowed<'h>(setup: &'h Setup, how: &str) -> Running<'h> {
+    let program = setup.program("processes").args([how]).option("--max", 1);
     // In a forked child, libgomp waits for ever for the threads of its parent's teams: there must be none.
     let program = if how.starts_with("fork") { program.threads(1) } else { program }.start();
     program.until("one PU", |program| program.dop == Some(1) && program.effective_ns.is_some());
@@ -11,8 +11,8 @@ fn narrowed<'h>(house: &'h House, how: &str) -> Running<'h> {
     program
 }
 
-fn acting<'h>(house: &'h House, how: &str) -> Running<'h> {
-    let program = narrowed(house, how);
+fn acting<'h>(setup: &'h Setup, how: &str) -> Running<'h> {
+    let program = narrowed(setup, how);
     program.signal(libc::SIGUSR1);
     program
 }
@@ -32,23 +32,23 @@ fn until_it_has_both_pus(pid: u32) {
 
 #[test]
 fn a_forked_child_is_a_program_of_its_own_on_its_own_affinity() {
-    let house = House::open("equi");
-    let program = acting(&house, "fork");
+    let setup = Setup::new("equi");
+    let program = acting(&setup, "fork");
     let child = told(&program, "child");
     assert_eq!(told(&program, "child_cpus"), 2);
-    house.until("parent and child are both there", |snapshot| {
+    setup.until("parent and child are both there", |snapshot| {
         let there = |pid| snapshot.programs.iter().any(|program| program.pid == pid && program.regions > 100);
         (there(program.pid()) && there(child)).then_some(())
     });
     let done = program.finish().well();
     assert_eq!(done.number("wrong"), 0);
-    house.until("both are gone", |snapshot| snapshot.programs.is_empty().then_some(()));
+    setup.until("both are gone", |snapshot| snapshot.programs.is_empty().then_some(()));
 }
 
 #[test]
 fn a_thread_that_is_to_be_cancelled_gets_through_its_region_first() {
-    let house = House::open("equi");
-    let program = house.program("cancelled").start();
+    let setup = Setup::new("equi");
+    let program = setup.program("cancelled").start();
     program.until("it is attached", |program| program.regions > 100);
     let done = program.finish().well();
     assert_eq!((done.number("missed"), done.number("team")), (0, 2), "{done:#?}");
@@ -56,49 +56,49 @@ fn a_thread_that_is_to_be_cancelled_gets_through_its_region_first() {
 
 #[test]
 fn a_parents_death_is_noticed_while_its_children_live() {
-    let house = House::open("equi");
-    let program = acting(&house, "fork-twice");
+    let setup = Setup::new("equi");
+    let program = acting(&setup, "fork-twice");
     let child = told(&program, "child");
-    house.until("all three are there", |snapshot| (snapshot.programs.len() == 3).then_some(()));
+    setup.until("all three are there", |snapshot| (snapshot.programs.len() == 3).then_some(()));
     let parent = program.pid();
     program.signal(libc::SIGKILL);
-    house.until("the parent is gone, its children are not", |snapshot| {
+    setup.until("the parent is gone, its children are not", |snapshot| {
         let pids: Vec<u32> = snapshot.programs.iter().map(|program| program.pid).collect();
         (!pids.contains(&parent) && pids.contains(&child) && pids.len() == 2).then_some(())
     });
     assert_eq!(program.finish().ended_by(), Some(libc::SIGKILL));
-    house.until("its children end", |snapshot| snapshot.programs.is_empty().then_some(()));
+    setup.until("its children end", |snapshot| snapshot.programs.is_empty().then_some(()));
 }
 
 #[test]
 fn a_program_that_becomes_another_one_is_attached_again_and_its_affinity_is_not_lost() {
-    let house = House::open("equi");
-    let program = narrowed(&house, "exec");
+    let setup = Setup::new("equi");
+    let program = narrowed(&setup, "exec");
     let first = program.seen().map_or(0, |program| program.id);
     program.signal(libc::SIGUSR1);
     let again = program.until("it is attached anew", |program| program.id > first && program.dop == Some(1));
     assert_eq!(again.pid, program.pid());
     wait_for("it is narrowed again", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
     // What the daemon takes for its own affinity shows when the guardian gives it back.
-    crate::support::kill(house.daemon());
+    crate::support::kill(setup.daemon());
     until_it_has_both_pus(program.pid());
     program.finish().well();
 }
 
 #[test]
 fn a_program_that_becomes_one_without_openmp_has_its_affinity_back() {
-    let house = House::open("equi");
-    let program = acting(&house, "exec-sleep");
+    let setup = Setup::new("equi");
+    let program = acting(&setup, "exec-sleep");
     until_it_has_both_pus(program.pid());
-    house.until("nobody is attached", |snapshot| snapshot.programs.is_empty().then_some(()));
+    setup.until("nobody is attached", |snapshot| snapshot.programs.is_empty().then_some(()));
     program.signal(libc::SIGTERM);
     assert_eq!(program.finish().ended_by(), Some(libc::SIGTERM));
 }
 
 #[test]
 fn spawned_programs_have_the_original_affinity() {
-    let house = House::open("equi");
-    let program = acting(&house, "spawn");
+    let setup = Setup::new("equi");
+    let program = acting(&setup, "spawn");
     let children = [told(&program, "child"), told(&program, "second")];
     children.into_iter().for_each(until_it_has_both_pus);
     assert_eq!(cpus_of(program.pid()).map(|cpus| cpus.len()), Some(1));
@@ -108,8 +108,8 @@ fn spawned_programs_have_the_original_affinity() {
 
 #[test]
 fn what_a_spawned_shell_starts_has_the_original_affinity() {
-    let house = House::open("equi");
-    let program = acting(&house, "spawn-by-shell");
+    let setup = Setup::new("equi");
+    let program = acting(&setup, "spawn-by-shell");
     let (shell, child) = (told(&program, "shell"), told(&program, "child"));
     until_it_has_both_pus(shell);
     until_it_has_both_pus(child);
@@ -122,8 +122,8 @@ fn a_program_that_gives_up_its_rights_stays_attached() {
     if !root_user() {
         return; // only root can give up being root
     }
-    let house = House::open("equi");
-    let program = acting(&house, "setuid");
+    let setup = Setup::new("equi");
+    let program = acting(&setup, "setuid");
     told(&program, "acted");
     let seen = program.seen().expect("it is attached");
     program.until("more rounds", |program| program.id == seen.id && program.regions > seen.regions + 1000);
@@ -132,17 +132,17 @@ fn a_program_that_gives_up_its_rights_stays_attached() {
 
 #[test]
 fn a_program_may_exit_or_die_within_a_region() {
-    let house = House::open("equi");
-    let other = house.program("loops").start();
-    let exits = house.program("processes").args(["exit-in-region"]).start();
+    let setup = Setup::new("equi");
+    let other = setup.program("loops").start();
+    let exits = setup.program("processes").args(["exit-in-region"]).start();
     exits.until("it is attached", |program| program.regions > 10);
     exits.signal(libc::SIGUSR1);
     assert_eq!(exits.finish_by_itself().code(), Some(7));
-    let dies = house.program("processes").args(["die-in-region"]).start();
+    let dies = setup.program("processes").args(["die-in-region"]).start();
     dies.until("it is attached", |program| program.regions > 10);
     dies.signal(libc::SIGUSR1);
     assert_eq!(dies.finish_by_itself().ended_by(), Some(libc::SIGKILL));
-    house.until("their shares are free", |snapshot| {
+    setup.until("their shares are free", |snapshot| {
         let [only] = snapshot.programs.as_slice() else { return None };
         (only.pid == other.pid() && only.dop == Some(snapshot.capacity.min(2))).then_some(())
     });
@@ -151,8 +151,8 @@ fn a_program_may_exit_or_die_within_a_region() {
 
 #[test]
 fn a_program_that_closes_all_files_is_attached_again_and_its_own_files_are_left_alone() {
-    let house = House::open("equi");
-    let program = house.program("processes").args(["close"]).option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("processes").args(["close"]).option("--max", 1).start();
     let before = program.until("it is attached", |program| program.regions > 10);
     program.signal(libc::SIGUSR1);
     let after =
@@ -164,8 +164,8 @@ fn a_program_that_closes_all_files_is_attached_again_and_its_own_files_are_left_
 
 #[test]
 fn a_program_whose_main_thread_ends_goes_on() {
-    let house = House::open("equi");
-    let program = house.program("processes").args(["leave-main"]).option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("processes").args(["leave-main"]).option("--max", 1).start();
     program.until("it is attached", |program| program.regions > 10);
     program.signal(libc::SIGUSR1);
     let before = program.until("it is attached", |program| program.regions > 10);

@@ -1,20 +1,20 @@
 //! `scaf sim replay`: what the real daemon decided about real programs, under other policies.
 
-use crate::support::{House, kernel, wait_for};
+use crate::support::{Setup, kernel, wait_for};
 
 #[test]
 fn what_was_recorded_of_real_programs_is_replayed_under_any_policy() {
-    let house = House::configured("equi", "rate_hz = 20\n");
-    let file = house.folder().join("trace.jsonl");
-    let record = house.recording(&file);
+    let setup = Setup::configured("equi", "rate_hz = 20\n");
+    let file = setup.folder().join("trace.jsonl");
+    let record = setup.recording(&file);
     let start = |name: &str| {
-        house.at(&kernel(name)).args(["--class=W", "--repeat=1000"]).threads(2).option("--name", name).start()
+        setup.at(&kernel(name)).args(["--class=W", "--repeat=1000"]).threads(2).option("--name", name).start()
     };
     let first = start("ep");
     first.until("something known of it", |program| !program.curve.is_empty());
     let second = start("cg");
     second.until("something known of it", |program| program.curve.iter().any(|point| point.dop == 1));
-    let latest = || house.snapshot().decisions;
+    let latest = || setup.snapshot().decisions;
     let before = latest();
     wait_for("decisions about both", || (latest() > before + 20).then_some(()));
     second.signal(libc::SIGTERM);
@@ -24,7 +24,7 @@ fn what_was_recorded_of_real_programs_is_replayed_under_any_policy() {
     first.signal(libc::SIGTERM);
 
     let trace = file.display().to_string();
-    let told = house.says(&["sim", "replay", &trace, "--policy", "curve,equi,scaf", "--json"]);
+    let told = setup.says(&["sim", "replay", &trace, "--policy", "curve,equi,scaf", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     let happened = told["recorded"]["programs"].as_array().expect("programs");
     assert_eq!((&told["recorded"]["policy"], happened.len()), (&"equi".into(), 2), "{told}");
@@ -38,6 +38,6 @@ fn what_was_recorded_of_real_programs_is_replayed_under_any_policy() {
         }
     }
     assert_eq!(told["policies"].as_array().map(Vec::len), Some(3), "{told}");
-    let table = house.says(&["sim", "replay", &trace, "--policy", "equi"]);
+    let table = setup.says(&["sim", "replay", &trace, "--policy", "equi"]);
     assert!(table.contains("equi, as it was") && table.contains("Assumed"), "{table}");
 }

@@ -1,6 +1,6 @@
 //! A program whose runtime is loaded with it counts as one context until its first region.
 
-use crate::support::{House, Running, cpus_of, wait_for};
+use crate::support::{Running, Setup, cpus_of, wait_for};
 use libc::SIGUSR1;
 
 fn next_stage(program: &Running) {
@@ -9,11 +9,11 @@ fn next_stage(program: &Running) {
 
 #[test]
 fn whoever_computes_before_its_first_region_has_one_context_and_a_share_from_then_on() {
-    let house = House::pretending("core:4 pu:1", "curve", "");
+    let setup = Setup::on_topology("core:4 pu:1", "curve", "");
     // One region for all its life: what four threads on fewer real PUs are worth is never measured.
-    let other = house.program("long_tasks").threads(4).start();
+    let other = setup.program("long_tasks").threads(4).start();
     other.until("all contexts", |program| program.dop == Some(4));
-    let program = house.program("before_regions").args(["computes"]).threads(4).start();
+    let program = setup.program("before_regions").args(["computes"]).threads(4).start();
     let starting = program.until("one context", |program| program.dop == Some(1));
     assert_eq!(starting.regions, 0);
     assert!(starting.reason.contains("serial phase"), "{}", starting.reason);
@@ -27,12 +27,12 @@ fn whoever_computes_before_its_first_region_has_one_context_and_a_share_from_the
 #[test]
 fn libraries_that_count_their_pus_find_all_of_them_before_the_first_region() {
     // Each has a half, by a policy that lends nothing.
-    let house = House::open("equi");
-    let other = house.program("loops").start();
+    let setup = Setup::new("equi");
+    let other = setup.program("loops").start();
     let all = cpus_of(other.pid()).expect("it runs");
     let half =
         |program: &Running| cpus_of(program.pid()).is_some_and(|pus| pus.len() <= all.len().div_ceil(2));
-    let program = house.program("before_regions").args(["computes"]).start();
+    let program = setup.program("before_regions").args(["computes"]).start();
     wait_for("the other one is narrowed", || half(&other).then_some(()));
     assert_eq!(cpus_of(program.pid()), Some(all.clone()));
     next_stage(&program);
@@ -43,8 +43,8 @@ fn libraries_that_count_their_pus_find_all_of_them_before_the_first_region() {
 
 /// A program that does something else than to compute on one thread is let go, and attaches at its region.
 fn is_let_go_who(does: &str) {
-    let house = House::open("equi");
-    let program = house.program("before_regions").args(["computes", does]).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("before_regions").args(["computes", does]).start();
     assert_eq!(program.until("it starts", |program| program.dop.is_some()).regions, 0);
     next_stage(&program);
     wait_for("it is let go", || program.seen().is_none().then_some(()));
@@ -65,11 +65,11 @@ fn whoever_sleeps_instead_is_left_alone() {
 
 #[test]
 fn a_program_without_a_runtime_isnt_attached() {
-    let house = House::open("equi");
-    let sleeper = house.at("/bin/sleep".as_ref()).args(["1"]).start();
-    let program = house.program("before_regions").args(["computes"]).start();
+    let setup = Setup::new("equi");
+    let sleeper = setup.at("/bin/sleep".as_ref()).args(["1"]).start();
+    let program = setup.program("before_regions").args(["computes"]).start();
     program.until("it starts", |program| program.dop.is_some());
-    assert_eq!(house.snapshot().programs.len(), 1);
+    assert_eq!(setup.snapshot().programs.len(), 1);
     next_stage(&program);
     program.finish().well();
     sleeper.finish_by_itself().well();

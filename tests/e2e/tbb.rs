@@ -1,6 +1,6 @@
 //! Programs of oneTBB: PyPI's asks how many workers it may have, Debian's is too old for that and is folded.
 
-use crate::support::{House, Running, Start, compiled, cpus_of, library_folder, root, wait_for};
+use crate::support::{Running, Setup, Start, compiled, cpus_of, library_folder, root, wait_for};
 use std::path::PathBuf;
 
 /// Where a oneTBB is.
@@ -15,8 +15,8 @@ use Tbb::{Asks, IsFolded};
 const WAYS: [&str; 11] =
     ["loop", "loops", "arenas", "group", "pipeline", "graph", "enqueue", "threads", "throw", "fork", "cap"];
 
-fn program<'h>(house: &'h House, tbb: Tbb, way: &str) -> Start<'h> {
-    let start = house.program("tbb").args([way]);
+fn program<'h>(setup: &'h Setup, tbb: Tbb, way: &str) -> Start<'h> {
+    let start = setup.program("tbb").args([way]);
     match tbb {
         Asks => start.env("LD_LIBRARY_PATH", pypi()),
         IsFolded => start,
@@ -38,8 +38,8 @@ fn until_at_work(program: &Running, threads: u32) {
 }
 
 /// Folders in which Intel's manager, or what stands for it, is found.
-fn other_manager(house: &House) -> String {
-    let folder = house.folder().join("other");
+fn other_manager(setup: &Setup) -> String {
+    let folder = setup.folder().join("other");
     std::fs::create_dir(&folder).expect("a folder");
     std::os::unix::fs::symlink(compiled("libtcm"), folder.join("libtcm.so.1")).expect("a link");
     format!("{}:{}", folder.display(), pypi().display())
@@ -47,10 +47,10 @@ fn other_manager(house: &House) -> String {
 
 #[test]
 fn a_running_loop_follows_the_grant_down_and_up() {
-    let house = House::open("equi");
-    let program = program(&house, Asks, "endless").start();
+    let setup = Setup::new("equi");
+    let program = program(&setup, Asks, "endless").start();
     until_at_work(&program, 2);
-    let guest = house.program("loops").start();
+    let guest = setup.program("loops").start();
     until_at_work(&program, 1);
     guest.until_resized_to(1);
     guest.finish().well();
@@ -60,10 +60,10 @@ fn a_running_loop_follows_the_grant_down_and_up() {
 
 #[test]
 fn a_running_loop_of_an_old_version_is_folded() {
-    let house = House::open("equi");
-    let program = program(&house, IsFolded, "endless").start();
+    let setup = Setup::new("equi");
+    let program = program(&setup, IsFolded, "endless").start();
     until_at_work(&program, 2);
-    let guest = house.program("loops").start();
+    let guest = setup.program("loops").start();
     guest.until_resized_to(1);
     wait_for("one PU", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
     guest.finish().well();
@@ -73,9 +73,9 @@ fn a_running_loop_of_an_old_version_is_folded() {
 
 #[test]
 fn the_pus_are_counted_before_they_become_fewer() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for tbb in [Asks, IsFolded] {
-        let program = program(&house, tbb, "loop").option("--max", 1).start();
+        let program = program(&setup, tbb, "loop").option("--max", 1).start();
         program.until("one context", |program| program.dop == Some(1));
         wait_for("one PU", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
         assert_eq!(program.finish().well().number("concurrency"), 2, "{tbb:?}");
@@ -84,9 +84,9 @@ fn the_pus_are_counted_before_they_become_fewer() {
 
 #[test]
 fn with_one_context_the_threads_that_come_from_outside_work_alone() {
-    let house = House::open("equi");
+    let setup = Setup::new("equi");
     for way in ["loop", "loops", "arenas", "group", "pipeline", "graph", "throw"] {
-        let program = program(&house, Asks, way).option("--max", 1).start();
+        let program = program(&setup, Asks, way).option("--max", 1).start();
         program.until("one context", |program| program.dop == Some(1));
         until_at_work(&program, 1);
         program.finish().well();
@@ -95,33 +95,33 @@ fn with_one_context_the_threads_that_come_from_outside_work_alone() {
 
 #[test]
 fn loops_have_all_their_threads_when_the_daemon_is_killed_and_follow_the_next_one() {
-    let house = House::open("equi");
-    let program = program(&house, Asks, "endless").option("--max", 1).start();
+    let setup = Setup::new("equi");
+    let program = program(&setup, Asks, "endless").option("--max", 1).start();
     until_at_work(&program, 1);
-    house.end_daemon(libc::SIGKILL);
+    setup.end_daemon(libc::SIGKILL);
     until_at_work(&program, 2);
-    house.start_daemon();
+    setup.start_daemon();
     until_at_work(&program, 1);
     program.finish().well();
 }
 
 #[test]
 fn without_a_daemon_it_is_as_without_us() {
-    let house = House::without_daemon("equi");
+    let setup = Setup::without_daemon("equi");
     for way in WAYS {
-        let expected = program(&house, Asks, way).unmanaged().run().well();
-        let done = program(&house, Asks, way).preloaded().run().well();
+        let expected = program(&setup, Asks, way).unmanaged().run().well();
+        let done = program(&setup, Asks, way).preloaded().run().well();
         assert_eq!(done.number("sum"), expected.number("sum"), "{way}");
     }
 }
 
 #[test]
 fn results_are_the_same_under_chaos() {
-    let house = House::chaos(7);
+    let setup = Setup::chaos(7);
     for tbb in [Asks, IsFolded] {
         for way in WAYS {
-            let expected = program(&house, tbb, way).unmanaged().run().well();
-            let both = [program(&house, tbb, way).start(), program(&house, tbb, way).start()];
+            let expected = program(&setup, tbb, way).unmanaged().run().well();
+            let both = [program(&setup, tbb, way).start(), program(&setup, tbb, way).start()];
             std::thread::sleep(std::time::Duration::from_secs(1));
             for program in both {
                 let done = program.finish().well();
@@ -135,8 +135,8 @@ fn results_are_the_same_under_chaos() {
 
 #[test]
 fn permits_go_through_their_states() {
-    let house = House::open("equi");
-    let program = house.program("tcm").args(["states"]).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("tcm").args(["states"]).start();
     program.until("both contexts", |program| program.dop == Some(2));
     let done = program.finish().well();
     assert_eq!((done.number("connected"), done.number("wrong")), (1, 0));
@@ -144,11 +144,11 @@ fn permits_go_through_their_states() {
 
 /// Has permits change by chaos while tests/programs/tcm.c does something with them.
 fn permits_are_right(seed: u64, how: &str) {
-    let house = House::chaos(seed);
-    let program = house.program("tcm").args([how]).start();
+    let setup = Setup::chaos(seed);
+    let program = setup.program("tcm").args([how]).start();
     program.until("a decision about it", |program| program.dop.is_some());
-    let before = house.snapshot().decisions;
-    house.until("three hundred decisions", |now| (now.decisions > before + 300).then_some(()));
+    let before = setup.snapshot().decisions;
+    setup.until("three hundred decisions", |now| (now.decisions > before + 300).then_some(()));
     std::thread::sleep(std::time::Duration::from_secs(1));
     let done = program.finish().well();
     assert_eq!((done.number("connected"), done.number("wrong")), (1, 0));
@@ -163,10 +163,10 @@ tests! {
 #[test]
 fn another_manager_is_asked_if_it_is_switched_on_and_ours_if_that_is_wanted() {
     const ASKED: &str = "the other manager was asked\n";
-    let house = House::open("equi");
-    let folders = other_manager(&house);
+    let setup = Setup::new("equi");
+    let folders = other_manager(&setup);
     let run = |settings: &[(&str, &str)]| {
-        let mut start = house.program("tbb").args(["endless"]).option("--max", 1);
+        let mut start = setup.program("tbb").args(["endless"]).option("--max", 1);
         start = start.env("LD_LIBRARY_PATH", &folders);
         for (name, value) in settings {
             start = start.env(name, value);
@@ -180,10 +180,10 @@ fn another_manager_is_asked_if_it_is_switched_on_and_ours_if_that_is_wanted() {
     assert_eq!(run(&[]).err, "");
     assert_eq!(run(&[("TCM_ENABLE", "0")]).err, "");
     assert_eq!(run(&[("TCM_ENABLE", "1"), ("SCAF_TCM", "scaf")]).err, "");
-    let linked = house.program("tcm").env("LD_PRELOAD", compiled("libtcm")).args(["states"]);
+    let linked = setup.program("tcm").env("LD_PRELOAD", compiled("libtcm")).args(["states"]);
     let done = linked.unmanaged().run();
     assert_eq!((done.number("connected"), &*done.err), (0, ASKED));
-    let linked = house.program("tcm").env("LD_PRELOAD", compiled("libtcm")).args(["states"]).run();
+    let linked = setup.program("tcm").env("LD_PRELOAD", compiled("libtcm")).args(["states"]).run();
     assert_eq!((linked.number("connected"), &*linked.err), (0, ASKED));
     assert!(library_folder().is_dir());
 }

@@ -3,7 +3,7 @@
 #[path = "../../crates/scaf/tests/web/http.rs"]
 mod http;
 
-use crate::support::{House, released, root, root_user, wait_for};
+use crate::support::{Setup, released, root, root_user, wait_for};
 use http::Events;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -17,8 +17,8 @@ struct Web {
 }
 
 impl Web {
-    fn start(house: &House, socket: &Path, change: impl FnOnce(&mut Command)) -> Web {
-        let mut command = house.command(&released("scaf"));
+    fn start(setup: &Setup, socket: &Path, change: impl FnOnce(&mut Command)) -> Web {
+        let mut command = setup.command(&released("scaf"));
         command.args(["web", "--port=0"]).env("SCAF_SOCKET", socket).stdout(Stdio::piped());
         change(&mut command);
         let mut child = command.spawn().expect("scaf web");
@@ -50,14 +50,14 @@ impl Drop for Web {
 
 #[test]
 fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() {
-    let house = House::open("equi");
-    let web = Web::start(&house, &house.socket(), |_| {});
+    let setup = Setup::new("equi");
+    let web = Web::start(&setup, &setup.socket(), |_| {});
     let mut events = Events::ask(web.port, &format!("{}\r\n", web.bearer()));
     events.until("event: moments");
-    let first = house.program("loops").option("--name", "newcomer").threads(2).start();
+    let first = setup.program("loops").option("--name", "newcomer").threads(2).start();
     events.until("\"name\":\"newcomer\"");
     first.until("a grant", |program| program.dop == Some(2));
-    let second = house.program("loops").option("--name", "second").threads(2).start();
+    let second = setup.program("loops").option("--name", "second").threads(2).start();
     second.until("a grant", |program| program.dop == Some(1));
     events.until("\"name\":\"second\"");
     let metrics = web.get("/metrics");
@@ -78,9 +78,9 @@ fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() 
     let departures = |web: &Web| web.get("/metrics").contains("scaf_departures_total 2.0\n");
     wait_for("both departures", || departures(&web).then_some(()));
     // The daemon's end and the next one are told, and its programs are counted on.
-    house.end_daemon(libc::SIGTERM);
+    setup.end_daemon(libc::SIGTERM);
     events.until("event: lost\ndata: \"no daemon");
-    house.start_daemon();
+    setup.start_daemon();
     events.until("event: lost\ndata: null");
     assert!(departures(&web));
 }
@@ -90,15 +90,15 @@ fn another_user_sees_nothing() {
     if !root_user() {
         return;
     }
-    let house = House::open("equi");
-    let program = house.program("loops").option("--name", "secret").threads(2).start();
+    let setup = Setup::new("equi");
+    let program = setup.program("loops").option("--name", "secret").threads(2).start();
     program.until("a grant", |program| program.dop.is_some());
     // A page of his own shows what the daemon tells him: he can't even reach one that isn't for all users.
-    let stranger = Web::start(&house, &house.socket(), |command| _ = command.uid(65_534).gid(65_534));
+    let stranger = Web::start(&setup, &setup.socket(), |command| _ = command.uid(65_534).gid(65_534));
     let metrics = stranger.get("/metrics");
     assert!(metrics.contains("scaf_daemon_up 0.0\n") && !metrics.contains("secret"), "{metrics}");
     // Of ours he has no token.
-    let ours = Web::start(&house, &house.socket(), |_| {});
+    let ours = Web::start(&setup, &setup.socket(), |_| {});
     // Who comes is in what the daemon keeps within a quarter of a second.
     wait_for("our program", || ours.get("/metrics").contains("secret").then_some(()));
     for path in ["/", "/metrics", "/events", "/what-if", &format!("/?token={}", stranger.token)] {
@@ -119,24 +119,24 @@ fn a_real_prometheus_scrapes_two_daemons_and_has_our_alerts() {
         eprintln!("not tried: there is no prometheus");
         return;
     }
-    let house = House::open("equi");
-    let other = house.folder().join("other.sock");
-    let mut command = house.command(&released("scafd"));
+    let setup = Setup::new("equi");
+    let other = setup.folder().join("other.sock");
+    let mut command = setup.command(&released("scafd"));
     command.args(["--session", "--idle-exit", "0", "--dry-run", "--topology", "core:8 pu:1", "--config"]);
-    command.arg(house.folder().join("scafd.toml")).arg("--socket");
-    let log = std::fs::File::create(house.folder().join("other.log")).expect("a log");
+    command.arg(setup.folder().join("scafd.toml")).arg("--socket");
+    let log = std::fs::File::create(setup.folder().join("other.log")).expect("a log");
     let mut second = command.arg(&other).stderr(log).spawn().expect("scafd");
-    let token = house.folder().join("token");
-    let webs = [house.socket(), other].map(|socket| {
+    let token = setup.folder().join("token");
+    let webs = [setup.socket(), other].map(|socket| {
         wait_for("its socket", || socket.exists().then_some(()));
-        Web::start(&house, &socket, |command| _ = command.arg("--token-file").arg(&token))
+        Web::start(&setup, &socket, |command| _ = command.arg("--token-file").arg(&token))
     });
-    let program = house.program("loops").option("--name", "scraped").threads(2).start();
+    let program = setup.program("loops").option("--name", "scraped").threads(2).start();
     program.until("a grant", |program| program.dop == Some(2));
 
     let port =
         std::net::TcpListener::bind(("127.0.0.1", 0)).and_then(|it| it.local_addr()).expect("a port").port();
-    let config = house.folder().join("prometheus.yml");
+    let config = setup.folder().join("prometheus.yml");
     let text = format!(
         "global: {{ scrape_interval: 1s, evaluation_interval: 1s }}\n\
          rule_files: [{}]\n\
@@ -148,11 +148,11 @@ fn a_real_prometheus_scrapes_two_daemons_and_has_our_alerts() {
         webs[1].port
     );
     std::fs::write(&config, text).expect("its configuration");
-    let mut command = house.command(Path::new("prometheus"));
-    let log = std::fs::File::create(house.folder().join("prometheus.log")).expect("a log");
+    let mut command = setup.command(Path::new("prometheus"));
+    let log = std::fs::File::create(setup.folder().join("prometheus.log")).expect("a log");
     command
         .arg(format!("--config.file={}", config.display()))
-        .arg(format!("--storage.tsdb.path={}", house.folder().join("data").display()))
+        .arg(format!("--storage.tsdb.path={}", setup.folder().join("data").display()))
         .arg(format!("--web.listen-address=127.0.0.1:{port}"))
         .stderr(log);
     let mut prometheus = command.spawn().expect("prometheus");

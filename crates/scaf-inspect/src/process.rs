@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::module::{Opened as OpenedFile, is_runtimes_file};
 use crate::module_cache::ModuleCache;
-use scaf_team::gather::marks::NAME;
+use scaf_team::arch::spin_marks::NAME;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -56,7 +56,7 @@ pub struct ProcessFacts {
     /// Whether that is the executable's own code.
     pub spins_itself: bool,
     /// The marks of all such loops that don't yield by themselves, at their addresses in memory
-    /// ([`scaf_team::gather::marks`]); `None` if one has none.
+    /// ([`scaf_team::arch::spin_marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
     /// The program's identity, if it could be determined.
     pub origin: Option<Origin>,
@@ -106,7 +106,7 @@ enum Mapped {
 
 const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 
-/// Whether that are our own stubs ([`scaf_team::gather::marks::NAME`]).
+/// Whether that are our own stubs ([`scaf_team::arch::spin_marks::NAME`]).
 fn are_stubs(name: &[u8]) -> bool {
     let rest = name.strip_prefix(b"/memfd:").and_then(|rest| rest.strip_prefix(NAME.to_bytes()));
     rest == Some(b" (deleted)")

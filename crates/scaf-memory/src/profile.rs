@@ -1,7 +1,7 @@
 //! What is remembered, as plain values.
 
+use scaf_policy::earlier_runs::{EarlierRegion, EarlierRuns};
 use scaf_policy::estimate::Estimate;
-use scaf_policy::past::{Past, PastRegion};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -95,24 +95,27 @@ pub struct Summary {
 
 impl Recalled {
     /// The profile as a policy's estimate takes it in; `number` gives a region's number in this run.
-    pub fn past(&self, number: impl Fn(usize, &RegionKey) -> u64) -> Past {
+    pub fn past(&self, number: impl Fn(usize, &RegionKey) -> u64) -> EarlierRuns {
         let estimate = |point: &Point| Estimate { value: point.seconds, error: point.error_ratio };
-        let region = |region: &ProfiledRegion| PastRegion {
+        let region = |region: &ProfiledRegion| EarlierRegion {
             runs_per_s: region.runs_per_s,
             points: region.points.iter().map(|point| (point.dop, estimate(point))).collect(),
             same: self.same,
         };
         let regions = self.profile.regions.iter().enumerate();
-        Past {
+        EarlierRuns {
             regions: regions.map(|(at, known)| (number(at, &known.key), region(known))).collect(),
-            mix: scaf_policy::past::Mix { serial: self.profile.serial, other: self.profile.other.clone() },
+            mix: scaf_policy::earlier_runs::Mix {
+                serial: self.profile.serial,
+                other: self.profile.other.clone(),
+            },
         }
     }
 }
 
 impl ProfiledRegion {
     /// Converts a region from an estimate's form.
-    pub fn of(key: RegionKey, past: &PastRegion) -> ProfiledRegion {
+    pub fn of(key: RegionKey, past: &EarlierRegion) -> ProfiledRegion {
         let point = |(dop, estimate): (&u32, &Estimate)| Point {
             dop: *dop,
             seconds: estimate.value,

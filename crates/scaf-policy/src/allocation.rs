@@ -300,7 +300,7 @@ pub trait Policy: Send {
         true
     }
 
-    /// Whether it decides about turns itself: [`crate::with_turns`] then makes none.
+    /// Whether it decides about turns itself: [`crate::allocate`] then makes none.
     fn makes_turns(&self) -> bool {
         false
     }

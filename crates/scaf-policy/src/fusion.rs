@@ -64,7 +64,7 @@ pub enum Source {
 
 /// What the sources say of a program.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Said {
+pub struct Inputs {
     /// Useful over wall.
     pub useful: Option<Measured>,
     /// Hardware counters.
@@ -83,7 +83,7 @@ pub struct Fused {
 }
 
 /// The speedup at `p`; `None` if no source says anything.
-pub fn speedup(p: u32, said: &Said) -> Option<Fused> {
+pub fn speedup(p: u32, said: &Inputs) -> Option<Fused> {
     if p <= 1 {
         return Some(Fused { speedup: Estimate { value: 1.0, error: 0.0 }, sources: Vec::new() });
     }
@@ -129,15 +129,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn said(curve: Option<Estimate>) -> Said {
-        Said { useful: Some(Measured::useful(4, 3.8)), curve, counters: None }
+    fn said(curve: Option<Estimate>) -> Inputs {
+        Inputs { useful: Some(Measured::useful(4, 3.8)), curve, counters: None }
     }
 
     fn is(value: f64, error: f64) -> Option<Estimate> {
         Some(Estimate { value, error })
     }
 
-    fn at_4(said: &Said) -> Fused {
+    fn at_4(said: &Inputs) -> Fused {
         speedup(4, said).unwrap()
     }
 
@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn counters_stand_in_for_a_curve_and_beside_it() {
         let counters = |value, error| Measured { dop: 4, speedup: Estimate { value, error } };
-        let alone = Said { counters: Some(counters(2.0, 0.15)), ..said(None) };
+        let alone = Inputs { counters: Some(counters(2.0, 0.15)), ..said(None) };
         assert_eq!((at_4(&alone).speedup.value, at_4(&alone).sources), (2.0, vec![Source::Counters]));
-        let both = Said { counters: Some(counters(2.4, 0.1)), ..said(is(2.0, 0.1)) };
+        let both = Inputs { counters: Some(counters(2.4, 0.1)), ..said(is(2.0, 0.1)) };
         let found = at_4(&both);
         assert!((found.speedup.value - 2.2).abs() < 1e-9 && found.speedup.error < 0.08, "{found:?}");
         assert_eq!(found.sources, [Source::Curve, Source::Counters]);
@@ -170,30 +170,31 @@ mod tests {
 
     #[test]
     fn no_curve_is_believed_far_beyond_the_useful_time_or_p() {
-        let slowly = Said { useful: Some(Measured::useful(2, 1.77)), curve: is(2.97, 0.03), counters: None };
+        let slowly =
+            Inputs { useful: Some(Measured::useful(2, 1.77)), curve: is(2.97, 0.03), counters: None };
         let found = speedup(2, &slowly).unwrap();
         assert!(found.speedup.value < 2.1, "{found:?}");
-        let alone = Said { useful: None, ..said(is(8.0, 0.01)) };
+        let alone = Inputs { useful: None, ..said(is(8.0, 0.01)) };
         assert!(at_4(&alone).speedup.value <= 4.0 * 1.1 + 1e-9);
         assert!(at_4(&said(is(8.0, 0.5))).speedup.value < 3.8 * 1.1);
     }
 
     #[test]
     fn useful_time_that_one_late_thread_spoilt_does_not_cut_a_sure_curve_to_itself() {
-        let late = Said { useful: Some(Measured::useful(2, 1.54)), curve: is(2.25, 0.03), counters: None };
+        let late = Inputs { useful: Some(Measured::useful(2, 1.54)), curve: is(2.25, 0.03), counters: None };
         let found = speedup(2, &late).unwrap();
         assert!(found.speedup.value > 1.85, "{found:?}");
     }
 
     #[test]
     fn one_source_is_enough_and_none_says_nothing() {
-        let curve = Said { useful: None, ..said(is(2.0, 0.1)) };
+        let curve = Inputs { useful: None, ..said(is(2.0, 0.1)) };
         assert_eq!(Some(at_4(&curve).speedup), is(2.0, 0.1));
         assert!((at_4(&said(None)).speedup.value - 3.8).abs() < 1e-9);
         let error = |p| speedup(p, &said(None)).unwrap().speedup.error;
         assert!(error(16) > error(4));
-        assert_eq!(speedup(4, &Said::default()), None);
-        assert_eq!(speedup(1, &Said::default()).map(|it| it.speedup.value), Some(1.0));
+        assert_eq!(speedup(4, &Inputs::default()), None);
+        assert_eq!(speedup(1, &Inputs::default()).map(|it| it.speedup.value), Some(1.0));
     }
 
     proptest! {
@@ -204,7 +205,7 @@ mod tests {
             value in 1e-9f64..1e9, error in 0.0f64..1e3,
         ) {
             let counters = Measured { dop, speedup: Estimate { value: counted, error: off } };
-            let said = Said {
+            let said = Inputs {
                 useful: Some(Measured::useful(dop, useful)),
                 counters: Some(counters),
                 curve: is(value, error),

@@ -4,7 +4,7 @@
 
 use crate::efficiency::{Interval, LowPass};
 use crate::estimate::Estimate;
-use crate::fusion::{self, Fused, Measured, Said, Source};
+use crate::fusion::{self, Fused, Inputs, Measured, Source};
 use crate::observed::Observed;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ impl Stage {
     }
 
     /// Whether useful time says something of the program.
-    pub fn is_told(self) -> bool {
+    pub fn is_measured(self) -> bool {
         matches!(self, Stage::Idle | Stage::Begun)
     }
 
@@ -171,7 +171,7 @@ impl Knowledge<'_> {
     pub fn speedup(&self, dop: u32) -> Option<(Fused, Option<Estimate>)> {
         let (useful, counters) = (self.useful.near(dop), self.counters);
         let curve = self.observed.speedup(dop, useful.map_or(1.0, Measured::exponent));
-        let fused = fusion::speedup(dop, &Said { useful, curve, counters })?;
+        let fused = fusion::speedup(dop, &Inputs { useful, curve, counters })?;
         (fused.speedup.value.is_finite() && fused.speedup.error.is_finite()).then_some((fused, curve))
     }
 
@@ -301,7 +301,7 @@ mod tests {
         let mut stage = Stage::New.next(true, 0.25, 0.0);
         let mut starts = 0;
         while stage != Stage::Begun && starts < 100 {
-            assert!(!stage.is_told() && stage.has_begun());
+            assert!(!stage.is_measured() && stage.has_begun());
             stage = stage.next(true, 0.25, 0.05);
             starts += 1;
         }
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(Stage::Begins.next(true, 0.25, 0.05), Stage::Starts(250));
         assert_eq!(Stage::Starts(250).next(true, 0.25, 0.1), Stage::Begun);
         // What was at work once is told serial phases of.
-        assert!(Stage::Begun.next(true, 0.25, 0.0).is_told() && Stage::Idle.is_told());
+        assert!(Stage::Begun.next(true, 0.25, 0.0).is_measured() && Stage::Idle.is_measured());
     }
 
     proptest! {

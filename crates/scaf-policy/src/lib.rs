@@ -17,26 +17,26 @@
 
 mod allocation;
 mod apportion;
-pub mod candidate;
-mod chaos;
 pub mod counters;
-mod cycle;
+mod cycle_detection;
+pub mod earlier_runs;
 pub mod efficiency;
 pub mod estimate;
+pub mod experiment_candidate;
 pub mod explore;
 pub mod fusion;
 pub mod knowledge;
-pub mod loans;
+pub mod lending;
 pub mod metrics;
 pub mod model;
 pub mod observed;
 mod optimum;
-pub mod past;
 pub mod place;
 mod policies;
+mod policy_wrapper;
 mod puset;
+mod splitmix;
 mod topology;
-mod turns;
 mod users;
 
 pub use allocation::{
@@ -44,6 +44,6 @@ pub use allocation::{
     Turn, Users,
 };
 pub use policies::{POLICIES, PolicyEntry, by_name, chaos, partition_counts};
+pub use policy_wrapper::allocate;
 pub use puset::{ParsePuSetError, PuSet};
 pub use topology::{Pu, Topology};
-pub use turns::with_turns;

@@ -6,13 +6,13 @@
 //! lately, and its serial time. At other DoPs the time is a power of p, with an error that grows with the
 //! distance.
 //!
-//! What earlier runs taught ([`Past`]) counts like what was observed, a little less sure. The past gives a
+//! What earlier runs taught ([`EarlierRuns`]) counts like what was observed, a little less sure. The past gives a
 //! region's curve its shape, which hardly depends on the problem size, and observations give its scale.
 
 mod point;
 
+use crate::earlier_runs::{EarlierRegion, EarlierRuns, Mix};
 use crate::estimate::{Estimate, GUESS, POINTS, seconds};
-use crate::past::{Mix, Past, PastRegion};
 use point::{Point, new_phase};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ struct ObservedRegion {
     /// All runs so far, and all of what is counted: runs or iterations.
     runs: f64,
     counted: f64,
-    past: Option<PastRegion>,
+    past: Option<EarlierRegion>,
     /// What a run takes now over what it took in the past.
     scale: f64,
     /// Seconds a run at each known DoP, in order; made from `points` and `past` whenever one of them changes.
@@ -214,7 +214,7 @@ impl Observed {
     }
 
     /// Takes in what earlier runs taught, in place of an earlier past.
-    pub fn remember(&mut self, past: Past) {
+    pub fn remember(&mut self, past: EarlierRuns) {
         let weight = self.past.as_ref().map_or(1.0, |(_, weight)| *weight);
         self.forget_past();
         self.past = Some((past.mix.sane(), weight));
@@ -236,7 +236,7 @@ impl Observed {
     }
 
     /// What a later run may start from: this run, and a little of those before.
-    pub fn past(&self) -> Past {
+    pub fn past(&self) -> EarlierRuns {
         let before_s = self.past.as_ref().map_or(0.0, |_| PAST_S);
         let all_s = (self.all.seconds + before_s).max(f64::MIN_POSITIVE);
         let rate = |region: &ObservedRegion| {
@@ -254,9 +254,9 @@ impl Observed {
         };
         let regions = self.regions.iter().map(|(number, region)| {
             let points = region.known.iter().map(|(dop, estimate)| (*dop, region.told(*dop, *estimate)));
-            (*number, PastRegion { runs_per_s: rate(region), points: points.collect(), same: true })
+            (*number, EarlierRegion { runs_per_s: rate(region), points: points.collect(), same: true })
         });
-        Past { regions: regions.collect(), mix: mix.sane() }
+        EarlierRuns { regions: regions.collect(), mix: mix.sane() }
     }
 
     /// Seconds of running that the past counts for now.

@@ -16,22 +16,22 @@
 //! Words: a *want* is a program's order; its *partition* is what it gets; a core is *split* when two programs
 //! have PUs of it. PUs are named by their index in the topology here, by the system's index outside.
 
+mod cache_fit;
+mod core_choice;
 mod cost;
-mod homes;
 mod layout;
 mod pack;
+mod partial_cores;
 mod plan;
 mod pools;
-mod scraps;
 mod shape;
-mod take;
 mod want;
 
 pub use cost::{Cost, cost};
 pub use pools::place_allocation;
 pub use want::{Style, Want};
 
-use crate::chaos::Stream;
+use crate::splitmix::SplitMix;
 use crate::{ProgramId, PuSet, Topology, Turn};
 use layout::{Layout, Way};
 use shape::{Order, Shape};
@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 /// Arbitrary PUs for each want out of those that it may run on, whoever else has them.
 pub fn scatter(topology: &Topology, wants: &[Want], seed: u64) -> Vec<PuSet> {
     let (shape, all) = (Shape::new(topology), topology.all());
-    let mut stream = Stream::new(seed);
+    let mut stream = SplitMix::new(seed);
     let scattered = |want: &Want| {
         let order = Order::new(&shape, &all, want);
         let mut left: Vec<usize> = (0..shape.os.len()).filter(|&pu| order.may(pu)).collect();

@@ -2,7 +2,7 @@
 //! --ignored --nocapture`. Nothing is asserted, for the machine may be busy.
 
 use scaf_policy::place::{Style, Want, place, place_turns};
-use scaf_policy::{Gang, Machine, Program, ProgramId, Pu, PuSet, Settings, Topology, by_name, with_turns};
+use scaf_policy::{Gang, Machine, Program, ProgramId, Pu, PuSet, Settings, Topology, allocate, by_name};
 use std::time::Instant;
 
 /// Packages of 128 contexts: two nodes of four caches of eight cores of two contexts.
@@ -39,7 +39,7 @@ fn turns_of_many_programs() {
             let programs: Vec<Program> = (0..count).map(program).collect();
             let machine = Machine { units: topology.units(), gang: Gang::Auto, ..Machine::new(pus, 0.0) };
             let mut policy = by_name("equi", &Settings::default()).unwrap();
-            let (allocation, decided) = timed(|| with_turns(policy.as_mut(), &machine, &programs));
+            let (allocation, decided) = timed(|| allocate(policy.as_mut(), &machine, &programs));
             let want = |share: &scaf_policy::Share| Want {
                 id: share.id,
                 dop: allocation.contexts_of(share).unwrap_or(1),

@@ -110,7 +110,7 @@ pub struct Experiments {
 
 impl Experiments {
     /// Client: an experiment has ended.
-    pub fn tell(&self, account: &Account) {
+    pub fn record(&self, account: &Account) {
         let write = seq::begin(&self.seq);
         self.region.store(account.region & ADDRESS, Ordering::Relaxed);
         self.outcome.store(account.outcome as u64, Ordering::Relaxed);
@@ -175,9 +175,9 @@ mod tests {
         let page = unsafe { core::mem::zeroed::<Experiments>() };
         assert_eq!(page.latest(), None);
         let mut account = Account { region: 7, outcome: Outcome::Measured, cpu_ns: 5, lost_ns: 1 };
-        page.tell(&account);
+        page.record(&account);
         account.outcome = Outcome::Late;
-        page.tell(&account);
+        page.record(&account);
         assert_eq!(page.latest(), Some((2, account)));
         assert_eq!(Outcome::ALL.map(|outcome| page.count(outcome)), [1, 0, 0, 0, 0, 0, 0, 1]);
     }

@@ -143,8 +143,8 @@ pub struct GrantPage {
     seq: AtomicU64,
     granted: [AtomicU64; MASK_WORDS],
     own: [AtomicU64; MASK_WORDS],
-    /// What threads may have; see [`GrantPage::note`].
-    ours: [[AtomicU64; MASK_WORDS]; OURS],
+    /// What threads may have; see [`GrantPage::record`].
+    recorded: [[AtomicU64; MASK_WORDS]; RECORDED],
     /// Until when all this holds, in nanoseconds of CLOCK_MONOTONIC.
     lease: AtomicU64,
     /// The number of marks, plus one; 0 if they aren't known.
@@ -154,7 +154,7 @@ pub struct GrantPage {
 }
 
 /// Affinities of the daemon's that a client is told of. It takes part in none of the guarantees of `seq`.
-pub const OURS: usize = if cfg!(loom) { 1 } else { 10 };
+pub const RECORDED: usize = if cfg!(loom) { 1 } else { 10 };
 
 /// Most loops that spin that a client is told of.
 pub const MARKS: usize = if cfg!(loom) { 2 } else { 64 };
@@ -185,12 +185,12 @@ impl GrantPage {
     }
 
     /// Daemon: these are all affinities that threads have of the daemon's, or are about to have; of more than
-    /// [`OURS`] the first. Written before any thread is moved, and without touching what stands here still,
+    /// [`RECORDED`] the first. Written before any thread is moved, and without touching what stands here still,
     /// so that a client whose daemon was killed at any moment knows what to take back.
-    pub fn note(&self, masks: &[Mask]) {
-        let masks = &masks[..masks.len().min(OURS)];
+    pub fn record(&self, masks: &[Mask]) {
+        let masks = &masks[..masks.len().min(RECORDED)];
         for mask in masks {
-            if !self.ours.iter().any(|place| load(place) == *mask)
+            if !self.recorded.iter().any(|place| load(place) == *mask)
                 && let Some(place) = self.place(masks)
             {
                 store(place, mask);
@@ -200,18 +200,18 @@ impl GrantPage {
 
     /// A free place, or one of an earlier mask that isn't among `masks`.
     fn place(&self, masks: &[Mask]) -> Option<&[AtomicU64; MASK_WORDS]> {
-        let free = self.ours.iter().find(|place| count(&load(place)) == 0);
-        free.or_else(|| self.ours.iter().find(|place| !masks.contains(&load(place))))
+        let free = self.recorded.iter().find(|place| count(&load(place)) == 0);
+        free.or_else(|| self.recorded.iter().find(|place| !masks.contains(&load(place))))
     }
 
     /// Client: whether a thread's affinity is the daemon's.
-    pub fn is_ours(&self, mask: &Mask) -> bool {
-        count(mask) > 0 && self.ours.iter().any(|place| load(place) == *mask)
+    pub fn is_daemons(&self, mask: &Mask) -> bool {
+        count(mask) > 0 && self.recorded.iter().any(|place| load(place) == *mask)
     }
 
     /// Client: whether any thread may have one of the daemon's.
     pub fn has_narrowed(&self) -> bool {
-        self.ours.iter().any(|place| count(&load(place)) > 0)
+        self.recorded.iter().any(|place| count(&load(place)) > 0)
     }
 
     /// Client: the grant as it is now.
@@ -223,7 +223,7 @@ impl GrantPage {
     /// Where to sleep until the grant changes: the word's half with the epoch, a futex that the daemon wakes
     /// and the client needs read access to. Nobody but the kernel reads through the address.
     #[cfg(not(loom))]
-    pub fn bell(&self) -> *const u32 {
+    pub fn futex_word(&self) -> *const u32 {
         let halves = self.word.as_ptr().cast_const().cast::<u32>();
         halves.wrapping_add(usize::from(cfg!(target_endian = "little")))
     }
@@ -245,11 +245,11 @@ impl GrantPage {
     }
 
     /// Client: whether it doesn't hold any more, because the daemon is stopped or hangs.
-    pub fn is_over(&self, now_ns: u64) -> bool {
+    pub fn is_expired(&self, now_ns: u64) -> bool {
         now_ns > self.lease.load(Ordering::Relaxed)
     }
 
-    /// Daemon: lists the marks of all loops that spin on memory (`scaf_team::gather::marks`), if all that
+    /// Daemon: lists the marks of all loops that spin on memory (`scaf_team::arch::spin_marks`), if all that
     /// need one have one. Too many are none.
     pub fn set_marks(&self, marks: Option<&[[u64; 2]]>) {
         let marks = marks.filter(|marks| marks.len() <= MARKS);
@@ -302,7 +302,7 @@ impl Default for GrantPage {
             seq: AtomicU64::new(0),
             granted: core::array::from_fn(|_| AtomicU64::new(0)),
             own: core::array::from_fn(|_| AtomicU64::new(0)),
-            ours: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
+            recorded: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
             lease: AtomicU64::new(0),
             marked: AtomicU64::new(0),
             marks: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
@@ -356,15 +356,15 @@ mod tests {
     fn what_the_daemon_has_set_stands_there_until_it_is_replaced() {
         let page: GrantPage = zeroed();
         let mask = |number: u64| -> Mask { [number; MASK_WORDS] };
-        assert!(!page.has_narrowed() && !page.is_ours(&mask(0)));
-        page.note(&[mask(1), mask(2)]);
-        page.note(&[mask(2), mask(3)]);
-        assert!(page.has_narrowed() && [1, 2, 3].iter().all(|number| page.is_ours(&mask(*number))));
+        assert!(!page.has_narrowed() && !page.is_daemons(&mask(0)));
+        page.record(&[mask(1), mask(2)]);
+        page.record(&[mask(2), mask(3)]);
+        assert!(page.has_narrowed() && [1, 2, 3].iter().all(|number| page.is_daemons(&mask(*number))));
         let many: Vec<Mask> = (10..50).map(mask).collect();
-        page.note(&many);
-        let all: Vec<u64> = (1..50).filter(|number| page.is_ours(&mask(*number))).collect();
-        assert_eq!(all, (10..10 + OURS as u64).collect::<Vec<_>>());
-        assert!(!page.is_ours(&mask(0)));
+        page.record(&many);
+        let all: Vec<u64> = (1..50).filter(|number| page.is_daemons(&mask(*number))).collect();
+        assert_eq!(all, (10..10 + RECORDED as u64).collect::<Vec<_>>());
+        assert!(!page.is_daemons(&mask(0)));
     }
 
     #[test]
@@ -373,15 +373,15 @@ mod tests {
         let masks = Masks { granted: [1; MASK_WORDS], own: [3; MASK_WORDS] };
         page.publish(Word::managed(2).with_epoch(0xfeed_f00d), &masks);
         // SAFETY: nobody else has the page.
-        assert_eq!(unsafe { *page.bell() }, 0xfeed_f00d);
+        assert_eq!(unsafe { *page.futex_word() }, 0xfeed_f00d);
     }
 
     #[test]
     fn a_grant_holds_until_its_lease_is_over() {
         let page: GrantPage = zeroed();
-        assert!(page.is_over(1));
+        assert!(page.is_expired(1));
         page.renew(7);
-        assert!(!page.is_over(7) && page.is_over(8));
+        assert!(!page.is_expired(7) && page.is_expired(8));
     }
 
     #[test]

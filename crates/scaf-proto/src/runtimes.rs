@@ -44,7 +44,7 @@ pub enum Promise {
     /// Its threads aren't ours to change: it has one, runs on another runtime's, or has no way to.
     Left = 4,
     /// It is told of changes, and follows them by itself.
-    Told = 5,
+    Notified = 5,
 }
 
 macro_rules! from_number {
@@ -59,7 +59,7 @@ macro_rules! from_number {
 }
 
 from_number!(Kind: Libgomp Libomp Libiomp Tbb OpenBlas Mkl Blis Api);
-from_number!(Promise: Regions Follows Exact Left Told);
+from_number!(Promise: Regions Follows Exact Left Notified);
 
 /// One runtime.
 #[repr(C)]
@@ -96,7 +96,7 @@ pub struct Runtimes([Runtime; MOST_RUNTIMES]);
 
 impl Runtimes {
     /// Client: writes the runtime of that number, from 0. The counts are threads, most and threads at work.
-    pub fn tell(&self, number: usize, kind: Kind, file: &[u8], promise: Promise, counts: [u32; 3]) {
+    pub fn record(&self, number: usize, kind: Kind, file: &[u8], promise: Promise, counts: [u32; 3]) {
         let [threads, most, at_work] = counts;
         let Some(runtime) = self.0.get(number) else { return };
         runtime.promise.store(promise as u32, Ordering::Relaxed);
@@ -148,8 +148,8 @@ mod tests {
     fn what_was_told_is_read_back_and_numbers_may_change() {
         let runtimes = empty();
         assert_eq!(runtimes.read().count(), 0);
-        runtimes.tell(0, Kind::OpenBlas, b"/lib/libopenblas.so.0", Promise::Follows, [2, 8, 0]);
-        runtimes.tell(0, Kind::OpenBlas, b"", Promise::Follows, [5, 8, 0]);
+        runtimes.record(0, Kind::OpenBlas, b"/lib/libopenblas.so.0", Promise::Follows, [2, 8, 0]);
+        runtimes.record(0, Kind::OpenBlas, b"", Promise::Follows, [5, 8, 0]);
         let runtime = runtimes.read().next().unwrap();
         assert_eq!(
             (runtime.kind, runtime.promise, runtime.threads, runtime.most),
@@ -163,8 +163,8 @@ mod tests {
         let runtimes = empty();
         let name = [b'x'; 3 * FILE_BYTES];
         let name = [&name[..], b"/end.so"].concat();
-        runtimes.tell(MOST_RUNTIMES - 1, Kind::Mkl, &name, Promise::Left, [1, 1, 0]);
-        runtimes.tell(MOST_RUNTIMES, Kind::Mkl, &name, Promise::Left, [1, 1, 0]);
+        runtimes.record(MOST_RUNTIMES - 1, Kind::Mkl, &name, Promise::Left, [1, 1, 0]);
+        runtimes.record(MOST_RUNTIMES, Kind::Mkl, &name, Promise::Left, [1, 1, 0]);
         assert!(runtimes.read().next().unwrap().file.ends_with(b"/end.so"));
         assert_eq!(runtimes.read().count(), 1);
     }
@@ -173,7 +173,7 @@ mod tests {
     fn values_out_of_range_are_passed_over() {
         let runtimes = empty();
         for number in 0..3 {
-            runtimes.tell(number, Kind::Blis, b"/b", Promise::Follows, [1, 1, 0]);
+            runtimes.record(number, Kind::Blis, b"/b", Promise::Follows, [1, 1, 0]);
         }
         runtimes.0[0].kind.store(77, Ordering::Relaxed);
         runtimes.0[1].promise.store(0, Ordering::Relaxed);

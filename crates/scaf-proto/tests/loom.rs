@@ -84,7 +84,7 @@ fn a_reader_never_sees_half_an_experiment() {
         let page = Arc::new(Experiments::default());
         let writer = {
             let page = page.clone();
-            thread::spawn(move || page.tell(&account(7)))
+            thread::spawn(move || page.record(&account(7)))
         };
         if let Some((count, seen)) = page.latest() {
             assert_eq!((count, seen), (1, account(7)));

@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;
-use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, Program, ProgramId, Topology, with_turns};
+use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, Program, ProgramId, Topology, allocate};
 
 /// Shortest serial stretch whose contexts are worth lending, in seconds.
 const SERIAL_S: f64 = 0.1;
@@ -317,7 +317,7 @@ impl<'a> Simulation<'a> {
         let (now_s, units) = (self.now_s, self.units.clone());
         let (gang, users) = (self.scenario.daemon.gang, self.scenario.daemon.users);
         let machine = Machine { capacity, now_s, units, gang, users };
-        let allocation = with_turns(self.policy, &machine, &requests);
+        let allocation = allocate(self.policy, &machine, &requests);
         self.decided += 1;
         let lends = |request: &&Program| self.policy.lends() && request.serial;
         self.lent = requests.iter().filter(lends).map(|request| request.id).collect();

@@ -44,7 +44,7 @@ impl Watch {
         // On one context there is nobody to wait for.
         let useful_s = if dop <= 1 { parallel_s } else { account.useful_s };
         // A team that still has another size says nothing of the granted DoP.
-        if account.astray_s <= (1.0 - STEADY) * dt_s && !lent && self.stage.is_told() {
+        if account.astray_s <= (1.0 - STEADY) * dt_s && !lent && self.stage.is_measured() {
             self.useful.add(dop, &Interval { dt_s, p: f64::from(dop), parallel_s, useful_s });
         }
         let runs: Vec<Runs> = account

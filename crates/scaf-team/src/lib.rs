@@ -1,30 +1,32 @@
 //! What the client library decides and does about a team, apart from any system, so that it can be tested.
 //! `no_std`, and no dependency: it lives in other people's processes. Whoever implements [`Sleep`] sleeps and
 //! wakes.
-//! - [`choice`]: a region's mechanism and team size; [`deal`]: a thread's part of a statically scheduled
-//!   loop;
+//! - [`choice`]: a region's mechanism and team size; [`static_schedule`]: a thread's part of a statically
+//!   scheduled loop;
 //! - [`barrier`]: waits that follow the fold; [`gate`]: where threads without a context sleep between chunks;
 //! - [`permission`]: who permits smaller teams in place of the judge of code;
-//! - [`split`]: one grant for all runtimes of a process; [`permits`]: a share for several pools of threads;
-//! - [`pulse`]: whether a process computes in parallel outside of regions; [`telling`]: when changes are
-//!   told;
+//! - [`split`]: one grant for all runtimes of a process; [`permit_division`]: a share for several pools of
+//!   threads;
+//! - [`parallel_detector`]: whether a process computes in parallel outside of regions; [`dop_notifier`]: when
+//!   changes are told;
 //! - [`sandbox`]: what a serial experiment may do;
 //! - [`gather`]: a team's members, and the fewer carriers that run them.
 #![cfg_attr(not(any(test, loom)), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod arch;
 pub mod barrier;
 pub mod choice;
-pub mod deal;
+pub mod dop_notifier;
 pub mod gate;
 pub mod gather;
+pub mod parallel_detector;
 pub mod permission;
-pub mod permits;
-pub mod pulse;
+pub mod permit_division;
 pub mod sandbox;
 pub mod split;
+pub mod static_schedule;
 pub mod sync;
-pub mod telling;
 
 use sync::AtomicU32;
 

@@ -8,10 +8,10 @@ use loom::thread;
 use scaf_team::Sleep;
 use scaf_team::barrier::{Barrier, Passed};
 use scaf_team::gate::Gate;
-use scaf_team::gather::crew::Cancelled;
-use scaf_team::gather::crew::{Crew, Until};
-use scaf_team::gather::doacross::Posts;
-use scaf_team::gather::shares::{Came, Hand, Loop, Rule, Shares};
+use scaf_team::gather::doacross_sync::Posts;
+use scaf_team::gather::scheduler::Cancelled;
+use scaf_team::gather::scheduler::{Crew, Until};
+use scaf_team::gather::worksharing::{Came, Hand, Loop, Rule, Shares};
 
 /// A futex that never gives up: a wake-up that is missed is a deadlock, which loom reports.
 struct Futex {

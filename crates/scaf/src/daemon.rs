@@ -13,7 +13,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFla
 use scaf_proto::hello::{ATTACH, Hello, Welcome};
 use scaf_proto::{MAGIC, VERSION};
 use scafd::control::{Decisions, Reply, Request, Snapshot};
-use scafd::observe::process::FileId;
+use scafd::observe::proc_pid::FileId;
 use scafd::paths::{self, Scope};
 use scafd::privileges::UNKNOWN;
 use scafd::talk::Peer;

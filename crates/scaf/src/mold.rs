@@ -1,6 +1,7 @@
 //! A program that can't follow a grant well may start at the size that it would be granted now, as if its
 //! user had set `OMP_NUM_THREADS` by a look at who else is there: by `scaf run --mold`, and where the daemon
-//! knows that it waits for itself otherwise (`crates/scafd/src/daemon/spinning.rs`). It never grows beyond that.
+//! knows that it waits for itself otherwise (`crates/scafd/src/daemon/spinning.rs`). It never grows beyond
+//! that.
 
 use scafd::control::Snapshot;
 

@@ -13,7 +13,7 @@ pub use snapshot::{
 };
 
 use crate::journal::Entry;
-use crate::observe::process::FileId;
+use crate::observe::proc_pid::FileId;
 use scaf_memory::{Checked, Profile, Summary};
 use scaf_policy::Topology;
 use serde::{Deserialize, Serialize};

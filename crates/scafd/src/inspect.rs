@@ -6,24 +6,24 @@
 //! before, and prints one [`Answer`] as JSON. Its user can stop or fool it. That harms only this user's
 //! programs: each user has one helper at a time, and nothing here waits for any.
 
+mod cache_file;
 mod confine;
-mod dying;
-mod kept;
-mod process;
+mod helper_process;
 mod queue;
+mod reaper;
 
+pub use cache_file::CacheFile;
 pub use confine::User;
-pub use kept::Kept;
-pub use process::{calm_down, spawn};
+pub use helper_process::{calm_down, spawn};
 pub use queue::{Job, When};
 
 use crate::broker::Broker;
 use crate::log::warning;
 use crate::talk::Talk;
 use confine::confined;
-use dying::Dying;
-use process::Process;
+use helper_process::HelperProcess;
 use queue::Queue;
+use reaper::Reaper;
 use scaf_inspect::{ModuleCache, Opened, Origin};
 use scaf_policy::ProgramId;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ pub struct Verdict {
     /// Whether that is its executable's own code.
     pub spins_itself: bool,
     /// The marks of all such loops that don't yield by themselves, at their addresses in the process
-    /// ([`scaf_team::gather::marks`]); `None` if one has none.
+    /// ([`scaf_team::arch::spin_marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
     /// Which program it is, if that can be told.
     pub origin: Option<Origin>,
@@ -132,7 +132,7 @@ struct UserFiles {
 struct Helper {
     token: u64,
     job: Job,
-    process: Process,
+    process: HelperProcess,
     answer: Vec<u8>,
     until: Instant,
     /// When it has to become gentle; `None` once it is.
@@ -156,10 +156,10 @@ impl Helper {
 pub struct Inspector {
     helpers: Vec<Helper>,
     waiting: Queue,
-    dying: Dying,
+    reaper: Reaper,
     known: BTreeMap<u32, UserFiles>,
     /// Where a daemon of one user keeps what is known, and how many files it had there.
-    kept: Option<(Kept, usize)>,
+    kept: Option<(CacheFile, usize)>,
     next: u64,
     broker: Option<Broker>,
 }
@@ -167,7 +167,7 @@ pub struct Inspector {
 impl Inspector {
     /// Nobody at work; helpers' pipes are watched with tokens from `first_token` on. A daemon of one user
     /// may keep what it finds out. Helpers are started by the broker where there is one.
-    pub fn new(first_token: u64, kept: Option<Kept>, broker: Option<Broker>) -> Inspector {
+    pub fn new(first_token: u64, kept: Option<CacheFile>, broker: Option<Broker>) -> Inspector {
         let mut known = BTreeMap::new();
         let kept = kept.map(|kept| {
             let memory = kept.read();
@@ -181,7 +181,7 @@ impl Inspector {
         Inspector {
             helpers: Vec::new(),
             waiting: Queue::default(),
-            dying: Dying::default(),
+            reaper: Reaper::default(),
             known,
             kept,
             next: first_token,
@@ -205,12 +205,12 @@ impl Inspector {
     /// When a helper's time is up, one that was killed is to be looked at, or one is to start.
     pub fn deadline(&self) -> Option<Instant> {
         let next = self.waiting.next_due(Instant::now());
-        self.helpers.iter().map(Helper::deadline).chain(self.dying.deadline()).chain(next).min()
+        self.helpers.iter().map(Helper::deadline).chain(self.reaper.deadline()).chain(next).min()
     }
 
     /// Helpers that have not been waited for.
     pub fn children(&self) -> impl Iterator<Item = u32> {
-        self.helpers.iter().map(|helper| helper.process.id()).chain(self.dying.children())
+        self.helpers.iter().map(|helper| helper.process.id()).chain(self.reaper.children())
     }
 
     /// Reads what the helper behind `token` printed. True when it is done.
@@ -234,7 +234,7 @@ impl Inspector {
     /// Starts what waits, ends whose time is up, and gives the verdicts that are known by now.
     pub fn finished(&mut self, talk: &Talk) -> Vec<(Job, Verdict)> {
         let now = Instant::now();
-        self.dying.reap(now);
+        self.reaper.reap(now);
         let mut verdicts = Vec::new();
         let (done, working) =
             std::mem::take(&mut self.helpers).into_iter().partition(|h: &Helper| h.until <= now);
@@ -242,7 +242,7 @@ impl Inspector {
         self.helpers.iter_mut().for_each(|helper| helper.calm_down(now));
         let done: Vec<Helper> = done;
         for helper in done {
-            self.dying.kill(helper.job.owner, helper.process, now);
+            self.reaper.kill(helper.job.owner, helper.process, now);
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
                     verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
@@ -257,7 +257,7 @@ impl Inspector {
         }
         while self.helpers.len() < MOST_AT_A_TIME
             && let Some(job) = self.waiting.pop(now, |uid| {
-                self.dying.has(uid) || self.helpers.iter().any(|helper| helper.job.owner == uid)
+                self.reaper.has(uid) || self.helpers.iter().any(|helper| helper.job.owner == uid)
             })
         {
             match self.start(&job) {
@@ -287,11 +287,11 @@ impl Inspector {
         verdicts
     }
 
-    fn start(&self, job: &Job) -> io::Result<Process> {
+    fn start(&self, job: &Job) -> io::Result<HelperProcess> {
         let known = self.known.get(&job.uid).map(|known| &known.memory).filter(|known| !known.is_empty());
         let known = known.map(serde_json::to_vec).transpose()?;
         let user = User { uid: job.uid, gid: job.gid };
-        Process::start(job.pid, user, known.as_deref(), self.broker.as_ref())
+        HelperProcess::start(job.pid, user, known.as_deref(), self.broker.as_ref())
     }
 
     /// Makes room: somebody who has many users forgets what is known of one of them.
@@ -323,7 +323,7 @@ impl Drop for Inspector {
     fn drop(&mut self) {
         let now = Instant::now();
         for helper in self.helpers.drain(..) {
-            self.dying.kill(helper.job.owner, helper.process, now);
+            self.reaper.kill(helper.job.owner, helper.process, now);
         }
         if let Some((kept, files)) = &self.kept
             && let Some(known) = self.known.get(&rustix::process::getuid().as_raw())

@@ -38,7 +38,7 @@ pub struct Entry {
     #[serde(default = "default_floor")]
     pub floor: f64,
     /// How each DoP was carried out at first.
-    #[serde(default, with = "crate::mechanism::of_programs")]
+    #[serde(default, with = "crate::mechanism_names::of_programs")]
     pub mechanisms: BTreeMap<u64, Mechanism>,
     /// What the points of each program's curve rest on, in their order.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -89,12 +89,12 @@ const MOST_USERS: usize = 64;
 
 /// A [`Limiter`] for each user, so that nobody can keep others' lines out.
 #[derive(Debug, Default)]
-pub struct Complaints {
+pub struct UserLimiters {
     users: BTreeMap<u32, Limiter>,
     rest: Limiter,
 }
 
-impl Complaints {
+impl UserLimiters {
     /// Writes a warning that the user `uid` causes, unless there was one within the last second.
     pub fn warn(&mut self, uid: u32, text: impl Display) {
         let known = self.users.contains_key(&uid) || self.users.len() < MOST_USERS;

@@ -10,9 +10,9 @@ use scafd::apply::slow::{Contexts, Slow};
 use scafd::cli::Args;
 use scafd::config::{Config, Gang, check_policy};
 use scafd::daemon::{BROKER, Daemon, MEMORY, Parts, SIGNALS};
-use scafd::inspect::Kept;
+use scafd::inspect::CacheFile;
 use scafd::log::{Level, line};
-use scafd::observe::words::Words;
+use scafd::observe::command_lines::CommandLines;
 use scafd::paths::{self, Scope};
 use scafd::privileges::{self, Account};
 use scafd::remember::Remember;
@@ -91,9 +91,9 @@ fn run(args: &Args) -> Result<()> {
         give_up(args, &config)?;
     }
     let remember = remember(args, scope, &config, &topology);
-    let words = Words::start();
+    let command_lines = CommandLines::start();
     let kept = match scope {
-        Scope::Session => paths::session_files().map(Kept::at),
+        Scope::Session => paths::session_files().map(CacheFile::at),
         Scope::System => None,
     };
     if let Some(remember) = &remember {
@@ -114,7 +114,7 @@ fn run(args: &Args) -> Result<()> {
         pretended: args.topology.is_some(),
         apply,
         talk,
-        words,
+        command_lines,
         remember,
         verdicts: told,
         kept,
@@ -191,7 +191,8 @@ fn split(args: &Args, config: &Config, socket: &Path) -> Result<Apply> {
     let rights = if turns { privileges::BROKERS | privileges::GANGS } else { privileges::BROKERS };
     // The broker is in another folder.
     let socket = &std::path::absolute(socket)?;
-    let (broker, way) = scafd::serve::start(socket, rights, lease, || backend(args, config, lease, socket))?;
+    let (broker, way) =
+        scafd::broker_process::start(socket, rights, lease, || backend(args, config, lease, socket))?;
     let slice = Duration::from_millis(config.slice_ms.into());
     let gangs = Way::of_code(way).map(|way| Gangs::through(broker.clone(), way, slice));
     Ok(Apply::through(broker, lease, args.dry_run).with_gangs(gangs))

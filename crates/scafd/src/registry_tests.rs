@@ -119,11 +119,11 @@ fn no_limit_is_no_limit_for_the_policy() {
 }
 
 /// What a program taught whose one region takes 1 s on one context and `four_s` on four.
-fn past(four_s: f64, error: f64) -> scaf_policy::past::Past {
+fn past(four_s: f64, error: f64) -> scaf_policy::earlier_runs::EarlierRuns {
     let point = |value| Estimate { value, error };
     let points = [(1, point(1.0)), (4, point(four_s))].into();
-    let region = scaf_policy::past::PastRegion { runs_per_s: 1.0, points, same: true };
-    scaf_policy::past::Past { regions: [(4096, region)].into(), mix: Default::default() }
+    let region = scaf_policy::earlier_runs::EarlierRegion { runs_per_s: 1.0, points, same: true };
+    scaf_policy::earlier_runs::EarlierRuns { regions: [(4096, region)].into(), mix: Default::default() }
 }
 
 #[test]

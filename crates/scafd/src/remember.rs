@@ -4,9 +4,9 @@
 //! a thread of their own. The daemon asks, goes on, and is woken by the answer. Questions without room are
 //! dropped, and what goes wrong is logged.
 
-mod tie;
+mod profile_link;
 
-pub use tie::Tie;
+pub use profile_link::ProfileLink;
 
 use crate::control::{Reply, Request};
 use crate::log::warning;
@@ -28,7 +28,7 @@ const AT_THE_END: Duration = Duration::from_secs(1);
 /// A question, or something to keep.
 #[derive(Debug)]
 pub enum Ask {
-    /// What is known of a program: [`Told::Recalled`].
+    /// What is known of a program: [`Answer::Recalled`].
     Recall {
         /// Which program.
         id: ProgramId,
@@ -53,7 +53,7 @@ pub enum Ask {
         /// The place.
         place: String,
     },
-    /// What a user wants to know: [`Told::Answer`].
+    /// What a user wants to know: [`Answer::Reply`].
     Request {
         /// The user's connection.
         connection: u64,
@@ -66,7 +66,7 @@ pub enum Ask {
 
 /// What comes back.
 #[derive(Debug)]
-pub enum Told {
+pub enum Answer {
     /// What is known of a program.
     Recalled {
         /// Which program.
@@ -81,7 +81,7 @@ pub enum Told {
         spinners: Vec<String>,
     },
     /// For a user.
-    Answer {
+    Reply {
         /// The user's connection.
         connection: u64,
         /// What to tell.
@@ -93,7 +93,7 @@ pub enum Told {
 pub struct Remember {
     machine: String,
     to: SyncSender<Ask>,
-    from: Receiver<Told>,
+    from: Receiver<Answer>,
     ready: Arc<OwnedFd>,
     ended: Receiver<()>,
     full: bool,
@@ -110,7 +110,7 @@ impl Remember {
         let (end, ended) = channel();
         let wake = Arc::clone(&ready);
         std::thread::Builder::new().name("memory".into()).spawn(move || {
-            Keeper { scope, folder, open: None, tell, wake, complained: false }.work(&asked);
+            Worker { scope, folder, open: None, tell, wake, complained: false }.work(&asked);
             let _ = end.send(());
         })?;
         Ok(Remember { machine, to, from, ready, ended, full: false })
@@ -132,7 +132,7 @@ impl Remember {
     }
 
     /// What was answered since the last call.
-    pub fn told(&mut self) -> Vec<Told> {
+    pub fn told(&mut self) -> Vec<Answer> {
         let mut count = [0u8; 8];
         let _ = rustix::io::read(&*self.ready, &mut count);
         self.from.try_iter().collect()
@@ -153,17 +153,17 @@ impl AsFd for Remember {
     }
 }
 
-struct Keeper {
+struct Worker {
     scope: Scope,
     folder: PathBuf,
     /// The user whose file was used last, and the file.
     open: Option<(u32, Profiles)>,
-    tell: Sender<Told>,
+    tell: Sender<Answer>,
     wake: Arc<OwnedFd>,
     complained: bool,
 }
 
-impl Keeper {
+impl Worker {
     fn work(&mut self, asked: &Receiver<Ask>) {
         while let Ok(ask) = asked.recv() {
             let told = match ask {
@@ -171,7 +171,7 @@ impl Keeper {
                     let found = self.with(uid, |memory| memory.recall(&key)).flatten().map(Box::new);
                     let spinners = self.with(uid, Profiles::spinners).unwrap_or_default();
                     let checked = self.with(uid, |memory| memory.checked(&key.executable)).flatten();
-                    Told::Recalled { id, key, found, checked, spinners }
+                    Answer::Recalled { id, key, found, checked, spinners }
                 }
                 Ask::Keep { uid, profile, fresh } => {
                     self.with(uid, |memory| memory.keep(&profile, fresh));
@@ -183,7 +183,7 @@ impl Keeper {
                 }
                 Ask::Request { connection, uid, request } => {
                     let reply = answer(self.memory(uid), &request);
-                    Told::Answer { connection, reply }
+                    Answer::Reply { connection, reply }
                 }
             };
             if self.tell.send(told).is_err() {

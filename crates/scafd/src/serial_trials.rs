@@ -2,7 +2,7 @@
 //! tells counts only for the region asked for, and a time only if it is possible.
 
 use crate::control;
-use scaf_policy::candidate::{self, Candidate};
+use scaf_policy::experiment_candidate::{self, Candidate};
 use scaf_policy::observed::{Observed, RegionAt};
 use scaf_proto::experiment::{Account, Experiments, Order, Outcome};
 use std::collections::BTreeMap;
@@ -101,9 +101,9 @@ impl Trials {
             let is_old = |tried: &Tried| !it.alone || now_ns.saturating_sub(tried.at_ns) >= again_ns;
             again_ns > 0 && self.tried.get(&it.region).is_some_and(|tried| tried.measured && is_old(tried))
         };
-        let Candidate { region, mean_s } = candidate::candidate(observed, dop, may, due)?;
+        let Candidate { region, mean_s } = experiment_candidate::candidate(observed, dop, may, due)?;
         let (resident, private) = memory()?;
-        if !candidate::is_cheap(resident, private, mean_s) {
+        if !experiment_candidate::is_cheap(resident, private, mean_s) {
             return None;
         }
         self.number = self.number.wrapping_add(1);
@@ -133,7 +133,7 @@ fn is_mark(region: u64) -> bool {
 fn time(account: &Account) -> Option<f64> {
     let seconds = |ns: u64| ns as f64 * 1e-9;
     let measured = account.outcome == Outcome::Measured;
-    candidate::time_alone(seconds(account.cpu_ns), seconds(account.lost_ns)).filter(|_| measured)
+    experiment_candidate::time_alone(seconds(account.cpu_ns), seconds(account.lost_ns)).filter(|_| measured)
 }
 
 fn tell(account: &Account) -> String {
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(order.region(), 4096);
         assert_eq!(trials.next(&observed, 2, 0, S, || SMALL), None);
         assert!(!trials.take(&page, &mut observed, S));
-        page.tell(&measured(S / 5, 0));
+        page.record(&measured(S / 5, 0));
         assert!(trials.take(&page, &mut observed, 2 * S));
         let speedup = observed.speedup(2, 1.0).unwrap();
         assert!((speedup.value - 2.0).abs() < 0.01 && speedup.error < 0.15, "{speedup:?}");
@@ -214,7 +214,7 @@ mod tests {
         let (mut trials, mut observed) = program();
         let page = empty_page();
         trials.next(&observed, 2, 10 * S, S, || SMALL).unwrap();
-        page.tell(&measured(S / 5, 0));
+        page.record(&measured(S / 5, 0));
         trials.take(&page, &mut observed, 2 * S);
         let again = |observed: &Observed, again_ns, at_ns| {
             trials.clone().next(observed, 2, again_ns, at_ns, || SMALL).is_some()
@@ -238,7 +238,7 @@ mod tests {
             let before = observed.speedup(2, 1.0);
             trials.next(&observed, 2, 0, S, || SMALL).unwrap();
             let page = empty_page();
-            page.tell(&account);
+            page.record(&account);
             assert!(trials.take(&page, &mut observed, 2 * S));
             assert_eq!(observed.speedup(2, 1.0), before, "{account:?}");
             assert_eq!(trials.next(&observed, 2, 0, 100 * S, || SMALL), None);
@@ -246,14 +246,14 @@ mod tests {
         let (mut trials, mut observed) = program();
         trials.next(&observed, 2, 0, S, || SMALL).unwrap();
         let page = empty_page();
-        page.tell(&Account { outcome: Outcome::NoRoom, ..measured(0, 0) });
+        page.record(&Account { outcome: Outcome::NoRoom, ..measured(0, 0) });
         assert!(trials.take(&page, &mut observed, S));
         assert_eq!(trials.next(&observed, 2, 0, 2 * S, || SMALL), None);
         assert!(trials.next(&observed, 2, 0, 4 * S, || SMALL).is_some());
         let (mut trials, mut observed) = program();
         trials.next(&observed, 2, 0, S, || SMALL).unwrap();
         let page = empty_page();
-        page.tell(&Account { region: 8192, ..measured(S / 5, 0) });
+        page.record(&Account { region: 8192, ..measured(S / 5, 0) });
         assert!(!trials.take(&page, &mut observed, 2 * S));
         assert!(trials.take(&page, &mut observed, 12 * S), "the order is taken back");
     }

@@ -243,7 +243,7 @@ impl Played {
             let gangs = gangs(&guardian);
             Ok(Apply::new(guardian).with_gangs(gangs))
         };
-        let (broker, way) = scafd::serve::start(&path, BROKERS | GANGS, lease, hands).unwrap();
+        let (broker, way) = scafd::broker_process::start(&path, BROKERS | GANGS, lease, hands).unwrap();
         let gangs = Way::of_code(way).map(|way| Gangs::through(broker.clone(), way, SLICE));
         let fd = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
         bind(&fd, &SocketAddrUnix::new(&path).unwrap()).unwrap();

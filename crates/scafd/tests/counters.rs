@@ -8,7 +8,7 @@ use scafd::control::CountersAre;
 use scafd::observe::Observer;
 use scafd::observe::clock::cpu_ns;
 use scafd::observe::counters::{Access, Chosen, Counter, Counting, Name, Note, examine};
-use scafd::observe::process::Process;
+use scafd::observe::proc_pid::Process;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;

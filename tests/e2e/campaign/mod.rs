@@ -5,14 +5,14 @@
 //! `SCAF_FAULTS` says how many faults, 10,000 for all of them (`make faults`); without it each kind is tried
 //! a few times.
 
-mod calls;
-mod crew;
-mod moments;
+mod daemon;
 mod packets;
-mod people;
-mod scarce;
-mod trace;
-mod vanish;
+mod programs;
+mod ptrace;
+mod random_faults;
+mod resources;
+mod short_lived;
+mod syscall_faults;
 
 use std::collections::BTreeMap;
 

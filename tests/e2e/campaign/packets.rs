@@ -1,9 +1,9 @@
 //! Packets and pages of which nothing is right, and such as were right once: mutated, cut, replayed, of other
 //! versions. The daemon goes on serving others, and keeps neither memory nor descriptors for them.
 
-use super::people::{BRIEF, LEASE, Served, ask, connect, nothing_is_left, soon};
+use super::daemon::{BRIEF, LEASE, Served, ask, connect, nothing_is_left, soon};
 use super::{Dice, faults};
-use crate::support::House;
+use crate::support::Setup;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
 use scaf_proto::hello::{ATTACH, ENTERED, Hello, MORE_MODULES, Welcome};
 use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
@@ -52,8 +52,8 @@ fn packet(dice: &mut Dice, sound: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// What the daemon answers to a packet, and with which files.
-fn greet(house: &House, packet: &[u8]) -> (Option<Welcome>, Vec<u8>, Vec<OwnedFd>, OwnedFd) {
-    let socket = connect(&house.socket()).expect("a connection");
+fn greet(setup: &Setup, packet: &[u8]) -> (Option<Welcome>, Vec<u8>, Vec<OwnedFd>, OwnedFd) {
+    let socket = connect(&setup.socket()).expect("a connection");
     rustix::net::send(&socket, packet, SendFlags::NOSIGNAL).expect("a packet");
     let mut bytes = [0u8; 64];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
@@ -77,13 +77,13 @@ fn kib_of(daemon: &Served) -> u64 {
 
 #[test]
 fn packets_of_which_nothing_is_right() {
-    let house = House::prepared(&ELSEWHERE, BRIEF);
-    let mut daemon = Served::start(&house);
+    let setup = Setup::prepared(&ELSEWHERE, BRIEF);
+    let mut daemon = Served::start(&setup);
     let (sound, mut dice) = (recorded(), Dice::new(5));
     let (begin, most) = (Instant::now(), faults(50) * 100);
     let mut sent = 0;
     while sent < most {
-        let Some(socket) = connect(&house.socket()) else { continue };
+        let Some(socket) = connect(&setup.socket()) else { continue };
         for _ in 0..=dice.below(3) {
             let packet = packet(&mut dice, &sound);
             if rustix::net::send(&socket, &packet, SendFlags::NOSIGNAL | SendFlags::DONTWAIT).is_err() {
@@ -92,32 +92,32 @@ fn packets_of_which_nothing_is_right() {
             sent += 1;
         }
         if sent % 1_000 < 4 {
-            assert!(daemon.ended().is_none(), "{}", house.log());
+            assert!(daemon.ended().is_none(), "{}", setup.log());
         }
     }
     daemon.answers();
-    soon("nobody is attached", LEASE, || ask(&house.socket()).is_some_and(|seen| seen.programs.is_empty()));
+    soon("nobody is attached", LEASE, || ask(&setup.socket()).is_some_and(|seen| seen.programs.is_empty()));
     let files = || std::fs::read_dir(format!("/proc/{}/fd", daemon.pid())).map_or(0, Iterator::count);
     soon("its files are closed", LEASE, || files() < 24);
     let kib = kib_of(&daemon);
     assert!(kib < 64 << 10, "{kib} KiB");
-    assert!(!house.log().contains("panicked"), "{}", house.log());
+    assert!(!setup.log().contains("panicked"), "{}", setup.log());
     daemon.end(libc::SIGTERM);
-    nothing_is_left(&house, &[]);
+    nothing_is_left(&setup, &[]);
     println!("campaign: {sent} packets in {:.0} s; the daemon has {kib} KiB", begin.elapsed().as_secs_f64());
 }
 
 #[test]
 fn pages_of_which_nothing_is_right() {
-    let house = House::prepared(&[&["chaos", "--seed=5"], &ELSEWHERE[1..]].concat(), BRIEF);
-    let mut daemon = Served::start(&house);
+    let setup = Setup::prepared(&[&["chaos", "--seed=5"], &ELSEWHERE[1..]].concat(), BRIEF);
+    let mut daemon = Served::start(&setup);
     let mut dice = Dice::new(6);
     let (begin, most) = (Instant::now(), faults(50) * 100);
-    let decisions = || ask(&house.socket()).map_or(0, |seen| seen.decisions);
+    let decisions = || ask(&setup.socket()).map_or(0, |seen| seen.decisions);
     let (mut written, mut read) = (0, 0);
     while written < most {
-        let (welcome, _, files, _socket) = greet(&house, hello(ATTACH, VERSION).as_bytes());
-        assert!(welcome.is_some(), "{}", house.log());
+        let (welcome, _, files, _socket) = greet(&setup, hello(ATTACH, VERSION).as_bytes());
+        assert!(welcome.is_some(), "{}", setup.log());
         let page = map(&files[1]);
         page[0].store(u64::from(VERSION) << 32 | u64::from(MAGIC), Ordering::Relaxed);
         let before = decisions();
@@ -135,10 +135,10 @@ fn pages_of_which_nothing_is_right() {
             }
         }
         read += decisions().saturating_sub(before);
-        assert!(daemon.ended().is_none(), "{}", house.log());
+        assert!(daemon.ended().is_none(), "{}", setup.log());
     }
     daemon.answers();
-    assert!(!house.log().contains("panicked"), "{}", house.log());
+    assert!(!setup.log().contains("panicked"), "{}", setup.log());
     daemon.end(libc::SIGTERM);
     println!(
         "campaign: {written} changes of a page, which was read {read} times, in {:.0} s",
@@ -160,14 +160,14 @@ fn map(file: &OwnedFd) -> &'static [AtomicU64] {
 
 #[test]
 fn clients_of_the_versions_before_and_after_are_refused() {
-    let house = House::prepared(&ELSEWHERE, BRIEF);
-    let daemon = Served::start(&house);
+    let setup = Setup::prepared(&ELSEWHERE, BRIEF);
+    let daemon = Served::start(&setup);
     // Version 0 only asks which one the daemon speaks.
     for version in [VERSION - 1, VERSION + 1, u32::MAX, 0] {
         for length in [12, size_of::<Hello>(), 2 * size_of::<Hello>()] {
             let mut packet = hello(ATTACH, version).as_bytes().to_vec();
             packet.resize(length, 0);
-            let (welcome, bytes, files, socket) = greet(&house, &packet);
+            let (welcome, bytes, files, socket) = greet(&setup, &packet);
             assert!(welcome.is_none() && files.is_empty());
             let refusal = Welcome { magic: MAGIC, version: VERSION, program: 0 };
             assert_eq!(bytes, refusal.as_bytes());
@@ -175,10 +175,10 @@ fn clients_of_the_versions_before_and_after_are_refused() {
             assert_eq!(closed.1, 0);
         }
     }
-    let seen = ask(&house.socket()).expect("a snapshot");
+    let seen = ask(&setup.socket()).expect("a snapshot");
     assert!(seen.programs.is_empty());
     let [other] = seen.other_versions[..] else { panic!("{:?}", seen.other_versions) };
     assert_eq!((other.pid, other.protocol), (std::process::id(), u32::MAX));
-    assert!(house.log().contains(&format!("speaks version {}", VERSION - 1)), "{}", house.log());
+    assert!(setup.log().contains(&format!("speaks version {}", VERSION - 1)), "{}", setup.log());
     daemon.end(libc::SIGTERM);
 }

@@ -1,7 +1,7 @@
 //! Accounts of a cluster's jobs: slurmdbd with a database of its own. They end when this is dropped.
 
 use super::slurm::free_ports;
-use super::{House, wait_for};
+use super::{Setup, wait_for};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -17,7 +17,7 @@ const NEEDED: [&str; 3] = ["/usr/sbin/slurmdbd", "/usr/sbin/mariadbd", "/usr/bin
 
 impl Accounts {
     /// `None`, with the reason printed, where they can't be had. munged listens in `folder`.
-    pub(super) fn start(house: &House, folder: &Path) -> Option<Accounts> {
+    pub(super) fn start(setup: &Setup, folder: &Path) -> Option<Accounts> {
         if let Some(missing) = NEEDED.iter().find(|file| !Path::new(file).exists()) {
             println!("not tried: {missing} is missing: run scripts/setup.sh tests");
             return None;
@@ -29,7 +29,7 @@ impl Accounts {
         let log =
             || std::fs::File::options().create(true).append(true).open(folder.join("said")).expect("a log");
         let silent = |program: &str| {
-            let mut command = house.command(Path::new(program));
+            let mut command = setup.command(Path::new(program));
             command.stdin(Stdio::null()).stdout(log()).stderr(log());
             command
         };
@@ -91,7 +91,7 @@ fn listens(port: u16) -> Option<()> {
 impl Drop for Accounts {
     fn drop(&mut self) {
         for child in self.keeper.iter_mut().chain([&mut self.database]) {
-            super::house::end(child);
+            super::setup::end(child);
         }
         if std::thread::panicking() {
             let text = std::fs::read_to_string(self.folder.join("slurmdbd.log")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Containers without images: a read-only root made of the host's `/usr`, with process, mount, network and
 //! other name spaces of its own, by bubblewrap or by runc. What they have of scaf is what `scaf cdi` says.
 
-use super::{House, Running, Start, released, root_user, wait_for};
+use super::{Running, Setup, Start, released, root_user, wait_for};
 use scafd::control::Program;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
@@ -21,9 +21,9 @@ pub struct Gift {
 }
 
 impl Gift {
-    pub fn of(house: &House) -> Gift {
-        let socket = house.socket();
-        let text = house.says(&["cdi", "--socket", socket.to_str().expect("a plain path")]);
+    pub fn of(setup: &Setup) -> Gift {
+        let socket = setup.socket();
+        let text = setup.says(&["cdi", "--socket", socket.to_str().expect("a plain path")]);
         let spec: Value = serde_json::from_str(&text).expect("JSON");
         let edits = &spec["devices"][0]["containerEdits"];
         let words = |value: &Value| value.as_str().expect("a word").to_owned();
@@ -67,8 +67,8 @@ pub fn can_wrap() -> bool {
 
 /// The program in a container of bubblewrap's, to be given its arguments. The process that is started is
 /// bubblewrap's; [`contained`] finds the program.
-pub fn wrapped<'h>(house: &'h House, program: &Path, options: &[&str]) -> Start<'h> {
-    let gift = Gift::of(house);
+pub fn wrapped<'h>(setup: &'h Setup, program: &Path, options: &[&str]) -> Start<'h> {
+    let gift = Gift::of(setup);
     let mut words: Vec<String> = ["--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"]
         .into_iter()
         .chain(["--ro-bind", "/usr", "/usr"])
@@ -86,12 +86,12 @@ pub fn wrapped<'h>(house: &'h House, program: &Path, options: &[&str]) -> Start<
     }
     words.extend(options.iter().map(|option| (*option).to_owned()));
     words.push(inside(program));
-    house.at(Path::new(BUBBLEWRAP)).unmanaged().args(words)
+    setup.at(Path::new(BUBBLEWRAP)).unmanaged().args(words)
 }
 
 /// The managed program in a process name space of its own that has what is waited for.
-pub fn contained(house: &House, what: &str, look: impl Fn(&Program) -> bool) -> Program {
-    house.until(what, |snapshot| {
+pub fn contained(setup: &Setup, what: &str, look: impl Fn(&Program) -> bool) -> Program {
+    setup.until(what, |snapshot| {
         snapshot.programs.iter().find(|program| is_contained(program.pid) && look(program)).cloned()
     })
 }
@@ -103,19 +103,19 @@ fn is_contained(pid: u32) -> bool {
 
 /// A container of runc's. Nothing of it is left when it is dropped.
 pub struct Bundle<'h> {
-    house: &'h House,
+    setup: &'h Setup,
     config: Value,
     name: String,
 }
 
 impl<'h> Bundle<'h> {
     /// With this program and its arguments; `None`, and why, where we aren't root or runc isn't there.
-    pub fn new(house: &'h House, program: &Path, words: &[&str]) -> Option<Bundle<'h>> {
+    pub fn new(setup: &'h Setup, program: &Path, words: &[&str]) -> Option<Bundle<'h>> {
         if !root_user() || !Path::new(RUNC).exists() {
             eprintln!("skipped: runc needs to be there (scripts/setup.sh tests), and to be started by root");
             return None;
         }
-        let gift = Gift::of(house);
+        let gift = Gift::of(setup);
         let own = (program.display().to_string(), inside(program));
         let usr = ("/usr".to_owned(), "/usr".to_owned());
         let binds = gift.mounts.into_iter().chain([own, usr]);
@@ -140,7 +140,7 @@ impl<'h> Bundle<'h> {
             "mounts": mounts,
             "linux": {"namespaces": spaces, "cgroupsPath": format!("/{name}"), "resources": {}},
         });
-        Some(Bundle { house, config, name })
+        Some(Bundle { setup, config, name })
     }
 
     /// With this in the Linux part of its configuration, as the OCI runtime specification has it.
@@ -150,11 +150,11 @@ impl<'h> Bundle<'h> {
     }
 
     fn folder(&self) -> PathBuf {
-        self.house.folder().join("bundle")
+        self.setup.folder().join("bundle")
     }
 
     fn words(&self, words: &[&str]) -> Vec<String> {
-        let state = self.house.folder().join("runc").display().to_string();
+        let state = self.setup.folder().join("runc").display().to_string();
         ["--root".to_owned(), state].into_iter().chain(words.iter().map(|word| (*word).to_owned())).collect()
     }
 
@@ -167,7 +167,7 @@ impl<'h> Bundle<'h> {
         }
         std::fs::write(self.folder().join("config.json"), self.config.to_string()).expect("config.json");
         let bundle = self.folder().display().to_string();
-        self.house
+        self.setup
             .at(Path::new(RUNC))
             .unmanaged()
             .of(0)
@@ -176,7 +176,7 @@ impl<'h> Bundle<'h> {
     }
 
     fn runc(&self, words: &[&str]) -> Output {
-        self.house.command(Path::new(RUNC)).args(self.words(words)).output().expect("runc")
+        self.setup.command(Path::new(RUNC)).args(self.words(words)).output().expect("runc")
     }
 
     /// Has other limits from now on, in runc's words.
@@ -207,7 +207,7 @@ impl Drop for Bundle<'_> {
 /// A container of podman's that is given the device which `scaf cdi` describes. Nothing of it is left when it
 /// is dropped.
 pub struct Podman<'h> {
-    house: &'h House,
+    setup: &'h Setup,
     name: String,
 }
 
@@ -216,17 +216,17 @@ const DEVICES: &str = "/var/run/cdi";
 
 impl<'h> Podman<'h> {
     /// `None`, and why, where we aren't root or podman isn't there.
-    pub fn new(house: &'h House) -> Option<Podman<'h>> {
+    pub fn new(setup: &'h Setup) -> Option<Podman<'h>> {
         if !root_user() || !Path::new("/usr/bin/podman").exists() {
             eprintln!(
                 "skipped: podman needs to be there (scripts/setup.sh tests), and to be started by root"
             );
             return None;
         }
-        let podman = Podman { house, name: format!("scaf-test-{}", std::process::id()) };
-        let socket = house.socket();
+        let podman = Podman { setup, name: format!("scaf-test-{}", std::process::id()) };
+        let socket = setup.socket();
         let socket = socket.to_str().expect("a plain path");
-        house.says(&["cdi", "--socket", socket, &format!("--write={}", podman.device().display())]);
+        setup.says(&["cdi", "--socket", socket, &format!("--write={}", podman.device().display())]);
         Some(podman)
     }
 
@@ -234,9 +234,9 @@ impl<'h> Podman<'h> {
         Path::new(DEVICES).join(&self.name).with_extension("json")
     }
 
-    /// In folders of the house's, so that the machine's containers aren't touched.
+    /// In folders of the setup's, so that the machine's containers aren't touched.
     fn words(&self, words: &[&str]) -> Vec<String> {
-        let place = |name: &str| self.house.folder().join(name).display().to_string();
+        let place = |name: &str| self.setup.folder().join(name).display().to_string();
         let own = ["--root", &place("storage"), "--runroot", &place("runroot"), "--tmpdir", &place("tmp")];
         let ways = ["--storage-driver", "vfs", "--runtime", "runc", "--cgroup-manager", "cgroupfs"];
         own.into_iter().chain(ways).chain(words.iter().copied()).map(str::to_owned).collect()
@@ -244,7 +244,7 @@ impl<'h> Podman<'h> {
 
     /// The program, without an image, and with so many CPUs. The process that is started is podman's.
     pub fn start(&self, program: &Path, cpus: &str) -> Running<'h> {
-        let root = self.house.folder().join("podman");
+        let root = self.setup.folder().join("podman");
         for folder in ["usr", "opt", "run", "tmp", "etc", "proc", "sys", "dev"] {
             std::fs::create_dir_all(root.join(folder)).expect("a root");
         }
@@ -281,14 +281,14 @@ impl<'h> Podman<'h> {
             root.to_str().expect("a plain path"),
             &inside(program),
         ]);
-        self.house.at(Path::new("/usr/bin/podman")).unmanaged().args(words).start()
+        self.setup.at(Path::new("/usr/bin/podman")).unmanaged().args(words).start()
     }
 }
 
 impl Drop for Podman<'_> {
     fn drop(&mut self) {
         let words = self.words(&["rm", "--force", "--time", "0", "--ignore", &self.name]);
-        let _ = self.house.command(Path::new("/usr/bin/podman")).args(words).output();
+        let _ = self.setup.command(Path::new("/usr/bin/podman")).args(words).output();
         let _ = std::fs::remove_file(self.device());
         // Podman leaves the group that it was told to make others in.
         let none_left = || {

@@ -1,4 +1,4 @@
-//! What all tests use: a house with a daemon, programs that are compiled, started and asked, and waiting.
+//! What all tests use: a setup with a daemon, programs that are compiled, started and asked, and waiting.
 
 /// Tests of one line each: `name: expression;`.
 macro_rules! tests {
@@ -10,13 +10,13 @@ macro_rules! tests {
 mod accounts;
 mod build;
 pub mod container;
-mod house;
 mod program;
+mod setup;
 pub mod slurm;
 
 pub use build::{By, clang_kernel, compiled, compiled_by, example, kernel, library_folder, released, root};
-pub use house::{House, child_of, end, stay_on};
 pub use program::{Done, Running, Start, is_resized_to};
+pub use setup::{Setup, child_of, end, stay_on};
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -55,11 +55,11 @@ pub fn limit(command: &mut Command, which: libc::__rlimit_resource_t, to: u64) {
 }
 
 pub fn kill(pid: u32) {
-    house::send(pid, libc::SIGKILL);
+    setup::send(pid, libc::SIGKILL);
 }
 
 pub fn stop(pid: u32) {
-    house::send(pid, libc::SIGSTOP);
+    setup::send(pid, libc::SIGSTOP);
 }
 
 /// The CPUs that a thread or process may use, as `Cpus_allowed_list` has them, in single numbers.

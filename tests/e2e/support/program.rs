@@ -1,8 +1,8 @@
-//! A program in a house. Our small programs run rounds until their standard input ends, then print lines of
+//! A program in a setup. Our small programs run rounds until their standard input ends, then print lines of
 //! `key=value`. A test waits for what it wants to see, ends the program, and looks at what it computed.
 
-use super::house::send;
-use super::{House, PATIENCE, released, root_user};
+use super::setup::send;
+use super::{PATIENCE, Setup, released, root_user};
 use scafd::control::{Mechanism, Program};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -21,7 +21,7 @@ enum Way {
 }
 
 pub struct Start<'h> {
-    house: &'h House,
+    setup: &'h Setup,
     way: Way,
     program: PathBuf,
     options: Vec<OsString>,
@@ -33,16 +33,16 @@ pub struct Start<'h> {
 }
 
 impl<'h> Start<'h> {
-    pub(super) fn new(house: &'h House, program: &Path) -> Start<'h> {
+    pub(super) fn new(setup: &'h Setup, program: &Path) -> Start<'h> {
         Start {
-            house,
+            setup,
             way: Way::Run,
             program: program.to_owned(),
             options: Vec::new(),
             arguments: Vec::new(),
             environment: Vec::new(),
             before: Vec::new(),
-            user: house.user(),
+            user: setup.user(),
             preloads: None,
         }
     }
@@ -102,7 +102,7 @@ impl<'h> Start<'h> {
         self
     }
 
-    /// With the client library, but without `scaf run`, which would look who listens at the house's socket.
+    /// With the client library, but without `scaf run`, which would look who listens at the setup's socket.
     pub fn preloaded(mut self) -> Self {
         self.way = Way::Preload;
         self
@@ -124,10 +124,10 @@ impl<'h> Start<'h> {
         }
         words.push(self.program.clone().into());
         words.extend(self.arguments.iter().cloned());
-        let mut command = self.house.command(Path::new(&words[0]));
+        let mut command = self.setup.command(Path::new(&words[0]));
         command.args(&words[1..]);
         if self.way != Way::Unmanaged {
-            command.env("SCAF_SOCKET", self.house.socket());
+            command.env("SCAF_SOCKET", self.setup.socket());
         }
         let ours = (self.way == Way::Preload).then(|| released("libscaf.so").into_os_string());
         let preloads: Vec<OsString> = ours.into_iter().chain(self.preloads.clone()).collect();
@@ -142,14 +142,14 @@ impl<'h> Start<'h> {
     pub fn start(self) -> Running<'h> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let place = |kind| self.house.folder().join(format!("{number}.{kind}"));
+        let place = |kind| self.setup.folder().join(format!("{number}.{kind}"));
         let (out, err) = (place("out"), place("err"));
         let file = |path: &Path| File::create(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let mut command = self.command();
         command.stdin(Stdio::piped()).stdout(file(&out)).stderr(file(&err));
         let mut child = command.spawn().unwrap_or_else(|e| panic!("{command:?}: {e}"));
         let input = child.stdin.take();
-        Running { house: self.house, child, input, out, err, ended: false }
+        Running { setup: self.setup, child, input, out, err, ended: false }
     }
 
     /// Starts it and waits for its end; it finds its standard input ended.
@@ -159,7 +159,7 @@ impl<'h> Start<'h> {
 }
 
 pub struct Running<'h> {
-    house: &'h House,
+    setup: &'h Setup,
     child: Child,
     input: Option<ChildStdin>,
     out: PathBuf,
@@ -178,12 +178,12 @@ impl Running<'_> {
     }
 
     pub fn seen(&self) -> Option<Program> {
-        self.house.snapshot().programs.into_iter().find(|program| program.pid == self.pid())
+        self.setup.snapshot().programs.into_iter().find(|program| program.pid == self.pid())
     }
 
     pub fn until(&self, what: &str, look: impl Fn(&Program) -> bool) -> Program {
         let what = format!("{what}; it wrote: {}{}", read(&self.out), read(&self.err));
-        self.house.until(&what, |snapshot| {
+        self.setup.until(&what, |snapshot| {
             snapshot.programs.iter().find(|program| program.pid == self.pid() && look(program)).cloned()
         })
     }

@@ -1,15 +1,15 @@
-//! Slurm itself, in a house: munged with its own key and socket, slurmctld, and two nodes that are both this
+//! Slurm itself, in a setup: munged with its own key and socket, slurmctld, and two nodes that are both this
 //! machine. All are children of the test and end with it.
 
 use super::accounts::Accounts;
-use super::{House, library_folder, released, root, root_user, wait_for};
+use super::{Setup, library_folder, released, root, root_user, wait_for};
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 pub struct Slurm<'h> {
-    house: &'h House,
+    setup: &'h Setup,
     folder: PathBuf,
     /// In the order in which they were started.
     daemons: RefCell<Vec<(&'static str, Child)>>,
@@ -59,11 +59,11 @@ const NEEDED: [&str; 6] = [
 
 impl<'h> Slurm<'h> {
     /// `None`, with the reason printed, where Slurm can't be had.
-    pub fn start(house: &'h House) -> Option<Slurm<'h>> {
-        Slurm::of(Kind::Plain, house)
+    pub fn start(setup: &'h Setup) -> Option<Slurm<'h>> {
+        Slurm::of(Kind::Plain, setup)
     }
 
-    pub fn of(kind: Kind, house: &'h House) -> Option<Slurm<'h>> {
+    pub fn of(kind: Kind, setup: &'h Setup) -> Option<Slurm<'h>> {
         if !root_user() {
             println!("not tried: slurmd needs root");
             return None;
@@ -73,14 +73,14 @@ impl<'h> Slurm<'h> {
             return None;
         }
         let all_may_enter = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(house.folder(), all_may_enter).expect("the house's permissions");
-        let folder = house.folder().join("slurm");
+        std::fs::set_permissions(setup.folder(), all_may_enter).expect("the setup's permissions");
+        let folder = setup.folder().join("slurm");
         std::fs::create_dir_all(folder.join("state")).expect("a folder");
-        let mut slurm = Slurm { house, folder, daemons: RefCell::default(), accounts: None, kind };
+        let mut slurm = Slurm { setup, folder, daemons: RefCell::default(), accounts: None, kind };
         slurm.begin("munged", "/usr/sbin/munged", &slurm.munge_words());
         wait_for("munged listens", || slurm.at("munge.sock").exists().then_some(()));
         if kind == Kind::Accounts {
-            slurm.accounts = Some(Accounts::start(house, &slurm.folder)?);
+            slurm.accounts = Some(Accounts::start(setup, &slurm.folder)?);
         }
         slurm.configure();
         slurm.begin("slurmctld", "/usr/sbin/slurmctld", &["-D".into(), "-c".into()]);
@@ -137,7 +137,7 @@ impl<'h> Slurm<'h> {
         let groups = "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=yes\n";
         std::fs::write(self.at("cgroup.conf"), groups).expect("cgroup.conf");
         let text = format!(
-            "ClusterName=house\n\
+            "ClusterName=setup\n\
              SlurmctldHost={host}(127.0.0.1)\n\
              SlurmctldPort={}\n\
              SlurmUser=root\n\
@@ -197,7 +197,7 @@ impl<'h> Slurm<'h> {
             "optional {}/scaf.so scaf={} socket={} {settings}\n",
             out.display(),
             released("scaf").display(),
-            self.house.socket().display(),
+            self.setup.socket().display(),
         );
         std::fs::write(self.at("plugstack.conf"), line).expect("plugstack.conf");
     }
@@ -225,13 +225,13 @@ impl<'h> Slurm<'h> {
 
     /// A command in this cluster.
     pub fn command(&self, program: &str) -> Command {
-        let mut command = self.house.command(Path::new(program));
+        let mut command = self.setup.command(Path::new(program));
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"SLURM") {
                 command.env_remove(name);
             }
         }
-        command.env("SLURM_CONF", self.at("slurm.conf")).current_dir(self.house.folder());
+        command.env("SLURM_CONF", self.at("slurm.conf")).current_dir(self.setup.folder());
         command
     }
 
@@ -281,7 +281,7 @@ impl<'h> Slurm<'h> {
     }
 
     pub fn submitted(&self, options: &[&str], script: &str) -> Said {
-        let file = self.house.folder().join("job.sh");
+        let file = self.setup.folder().join("job.sh");
         std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).expect("a script");
         let mut words = vec!["--parsable"];
         words.extend(options);
@@ -315,7 +315,7 @@ impl Drop for Slurm<'_> {
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         for (_, mut child) in self.daemons.borrow_mut().drain(..).rev() {
-            super::house::end(&mut child);
+            super::setup::end(&mut child);
         }
         if self.kind == Kind::Groups {
             remove_nodes_groups();

@@ -43,7 +43,7 @@ pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
         let most = pool.load(Ordering::Relaxed);
         let threads = limit(most, grant);
         let id = (&raw const *pool).addr();
-        found(Found { id, kind: Kind::Api, file, promise: Promise::Told, threads, most, running: 0 });
+        found(Found { id, kind: Kind::Api, file, promise: Promise::Notified, threads, most, running: 0 });
     }
 }
 

@@ -20,7 +20,7 @@ pub fn tell() {
         discover(&mut |found| {
             if let Some(place) = place_of(found.id) {
                 let counts = [found.threads, found.most, found.running];
-                page.tell(place, found.kind, found.file, found.promise, counts);
+                page.record(place, found.kind, found.file, found.promise, counts);
             }
         });
     }

@@ -1,7 +1,7 @@
 //! Calls of the C library's by which a thread asks for, or changes, what is its kernel thread's. A member of
 //! a gathered team is answered as the thread that the program takes it for; anybody else's call is passed on.
 
-use crate::region::mechanisms::gather::{around, kernel, stacks};
+use crate::region::mechanisms::gather::{around, member_signals, member_stacks};
 use crate::region::thread::thread;
 use crate::sys::glibc;
 use crate::sys::symbols::Next;
@@ -19,7 +19,7 @@ macro_rules! masks {
                 // SAFETY: that function's type; the program's own arguments.
                 unsafe {
                     match $next.get::<Real>() {
-                        Some(real) => kernel::change(|| real(how, new, old)),
+                        Some(real) => member_signals::change(|| real(how, new, old)),
                         None => $missing,
                     }
                 }
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> 
     // SAFETY: as above.
     unsafe {
         match SIGALTSTACK.get::<Real>() {
-            Some(real) => kernel::change(|| real(new, old)),
+            Some(real) => member_signals::change(|| real(new, old)),
             None => -1,
         }
     }
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn pthread_getattr_np(whose: pthread_t, attributes: *mut p
         if result == 0
             && around(thread()).is_some()
             && libc::pthread_equal(whose, libc::pthread_self()) != 0
-            && let Some((start, bytes)) = stacks::around((&raw const result).addr())
+            && let Some((start, bytes)) = member_stacks::around((&raw const result).addr())
         {
             return glibc::pthread_attr_setstack(attributes, start, bytes);
         }

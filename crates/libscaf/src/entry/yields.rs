@@ -2,7 +2,7 @@
 //! other members run: the kernel knows nothing of them. Anybody else's call is passed on.
 
 use super::mpi;
-use crate::region::mechanisms::gather::{around, yields};
+use crate::region::mechanisms::gather::{around, yielding_loops};
 use crate::region::thread::thread;
 use crate::sys::symbols::Next;
 use crate::sys::thread::give_way;
@@ -19,7 +19,7 @@ macro_rules! yields {
                 // SAFETY: that function's type; the calling thread's own state.
                 unsafe {
                     match (around(thread()), $next.get::<Real>()) {
-                        (Some(me), _) => yields::let_others(me),
+                        (Some(me), _) => yielding_loops::let_others(me),
                         (None, Some(_)) if mpi::is_turn() => {}
                         (None, Some(real)) => return real(),
                         // One that the C library offers to old programs only.

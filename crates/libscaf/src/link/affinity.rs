@@ -60,7 +60,7 @@ fn count_own_pus() -> u32 {
 
 /// Whether the calling thread has an affinity of the daemon's, rather than one that it chose itself.
 pub fn has_ours() -> bool {
-    pages::grant().is_ours(&keeping_errno(|| of_task(0)))
+    pages::grant().is_daemons(&keeping_errno(|| of_task(0)))
 }
 
 /// After attaching: the daemon's masks are right also for a program that was narrowed before an exec.
@@ -93,7 +93,7 @@ fn own_now() -> Mask {
 /// Gives a thread the program's own affinity, if it has one of the daemon's: the latest or, where the daemon
 /// was killed while it set that, an earlier one. One that had bound itself elsewhere keeps that.
 fn restore(task: i32, own: &Mask) {
-    if pages::grant().is_ours(&of_task(task)) {
+    if pages::grant().is_daemons(&of_task(task)) {
         // SAFETY: reads memory of ours; an empty mask is refused by the kernel.
         unsafe { libc::sched_setaffinity(task, size_of_val(own), own.as_ptr().cast()) };
     }

@@ -23,11 +23,11 @@ const LATE_MS: u32 = 20;
 pub fn sleep(word: Word, limit_ms: u32) {
     let limit_ms = if state::is_waiting() { limit_ms.min(LATE_MS) } else { limit_ms };
     // SAFETY: the page is there for ever.
-    unsafe { futex::sleep_shared(pages::grant().bell(), word.epoch(), limit_ms) }
+    unsafe { futex::sleep_shared(pages::grant().futex_word(), word.epoch(), limit_ms) }
 }
 
 /// Wakes whoever sleeps on the grant in this process. No other client has this page.
 pub fn wake() {
     // SAFETY: as above.
-    unsafe { futex::wake_shared(pages::grant().bell()) }
+    unsafe { futex::wake_shared(pages::grant().futex_word()) }
 }

@@ -269,7 +269,7 @@ fn check(time: bool) {
             MODULES_TOLD.store(told, Ordering::Relaxed);
         }
     }
-    if time && (!socket::is_open() || pages::grant().is_over(clock::ns(libc::CLOCK_MONOTONIC))) {
+    if time && (!socket::is_open() || pages::grant().is_expired(clock::ns(libc::CLOCK_MONOTONIC))) {
         affinity::widen();
         pages::unmap();
         hang_up();

@@ -16,7 +16,7 @@ use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use scaf_team::Sleep;
-use scaf_team::telling::{Due, Telling};
+use scaf_team::dop_notifier::{Due, Telling};
 
 /// Called with the new DoP, at least 1, on a thread of ours. It may take locks and make threads; it must not
 /// call `exit` or `fork`, nor wait for a thread that does.

@@ -40,7 +40,7 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choi
         lent: word.lent() && requested != 1 && state::ask_back(word.epoch()),
         // What is tried out begins with the size that is granted, however long it takes.
         only_master: one_master() && !tried,
-        spins: word.spins() && !gather::yields::make_at_region(code.runtime, word),
+        spins: word.spins() && !gather::yielding_loops::make_at_region(code.runtime, word),
     };
     let mut choice = choice::choose(&facts);
     if let Some(budget) = facts.budget

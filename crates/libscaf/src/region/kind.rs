@@ -3,7 +3,7 @@
 use crate::runtimes::entries::{Body, Runtime};
 use crate::runtimes::lookup::Code;
 use core::ffi::c_void;
-use scaf_team::gather::shares::Loop;
+use scaf_team::gather::worksharing::Loop;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

@@ -51,7 +51,7 @@ pub struct Thread {
     pub deals: u32,
     /// While LLVM's threads don't spin because of us: the program's own time in ms, plus one; else 0.
     pub blocktime: u32,
-    /// The notes of its workers' storage, by number; 0 for none (`mechanisms/gather/storage.rs`).
+    /// The notes of its workers' storage, by number; 0 for none (`mechanisms/gather/worker_tls.rs`).
     pub noted: u32,
     /// 1 if the region that it is about to enter is to take such notes.
     pub notes: u32,

@@ -3,7 +3,7 @@
 //! work: [`Frame::waits`] and [`Frame::in_task`] take turns at its clock.
 
 use super::frame::{Frame, ONE_THREAD, UNTIMED_TASKS};
-use super::mechanisms::gather::control;
+use super::mechanisms::gather::float_control;
 use super::thread::{NO_INDEX, Thread, take_signals_back};
 use crate::program::thread::master;
 use crate::runtimes::entries::Body;
@@ -27,7 +27,7 @@ impl Frame {
             if (*this).lent != 0 {
                 take_signals_back(this);
             }
-            control::take();
+            float_control::take();
             let before = ((*this).runtime, (*this).frame, (*master()).depth);
             let counts = ((*this).index, (*this).loops, (*this).serial, (*this).deals);
             (*this).runtime = self.runtime;

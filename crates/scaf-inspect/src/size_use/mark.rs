@@ -7,7 +7,7 @@
 
 use super::code::Code;
 use crate::decode::{Flow, Instruction, Target};
-use scaf_team::gather::marks::{JUMP_BYTES, MOST_BYTES, Mark, sum};
+use scaf_team::arch::spin_marks::{JUMP_BYTES, MOST_BYTES, Mark, sum};
 use std::collections::BTreeSet;
 
 /// Most instructions of a mark before the branch or from the loop's beginning on, and behind the branch.

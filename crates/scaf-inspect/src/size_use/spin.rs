@@ -11,7 +11,7 @@
 use super::code::{Callee, Code};
 use super::mark;
 use crate::decode::{Effect, Flow, Instruction, Look, RegisterSet, Target, decode_into};
-use scaf_team::gather::marks::Mark;
+use scaf_team::arch::spin_marks::Mark;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -37,7 +37,7 @@ pub(crate) const MOST_LOOPS: usize = 64;
 pub struct Spins {
     /// The first one: a function, and the offset in it.
     pub place: String,
-    /// The marks of all of them that don't yield by themselves ([`scaf_team::gather::marks::Mark`]), at
+    /// The marks of all of them that don't yield by themselves ([`scaf_team::arch::spin_marks::Mark`]), at
     /// virtual addresses; `None` if these are more than 64, or one can't be marked.
     pub marks: Option<Vec<[u64; 2]>>,
 }

@@ -32,7 +32,8 @@ pub struct Cost {
     /// Programs on a core beyond the first, over all cores.
     pub split: usize,
     /// PUs whose program has another PU of the core, as far as it may use idle cores.
-    pub crowded: usize,
+    #[serde(rename = "crowded")]
+    pub paired: usize,
     /// PUs on weaker cores while lighter programs, or nobody, have stronger ones.
     pub weaker: usize,
     /// Caches, nodes and packages beyond each program's first; under [`Style::Spread`], those that it lacks.
@@ -47,7 +48,7 @@ impl Cost {
     /// The weighted sum.
     pub fn total(&self) -> usize {
         64 * self.shared
-            + 16 * (self.split + self.crowded)
+            + 16 * (self.split + self.paired)
             + 8 * self.weaker
             + 5 * (self.apart + self.beside)
             + self.moved
@@ -121,13 +122,13 @@ pub(super) fn count(
         cost.beside = in_cache.iter().map(|programs| programs.saturating_sub(1)).sum();
     }
     let idle: Vec<usize> = (0..on_core.len()).filter(|&core| on_core[core] == 0).collect();
-    cost.crowded = crowded(shape, orders, sets, &cores, &idle);
+    cost.paired = paired(shape, orders, sets, &cores, &idle);
     cost.weaker = weaker(shape, orders, sets, &idle);
     cost
 }
 
 /// Second PUs of cores that could be first ones of idle cores.
-fn crowded(shape: &Shape, orders: &[Order], sets: &[Vec<usize>], cores: &[usize], idle: &[usize]) -> usize {
+fn paired(shape: &Shape, orders: &[Order], sets: &[Vec<usize>], cores: &[usize], idle: &[usize]) -> usize {
     if idle.is_empty() {
         return 0;
     }

@@ -56,9 +56,12 @@ fn least(orders: &[Order], cores: usize, smt: usize) -> Vec<usize> {
 /// Gives `spare` cores out one by one, each to the program with most PUs a core, by weight.
 fn widened(orders: &[Order], mut numbers: Vec<usize>, spare: usize) -> Vec<usize> {
     for _ in 0..spare {
-        let crowd = |who: usize| orders[who].weight * orders[who].size as f64 / numbers[who].max(1) as f64;
+        let pus_a_core =
+            |who: usize| orders[who].weight * orders[who].size as f64 / numbers[who].max(1) as f64;
         let open = (0..orders.len()).filter(|&who| numbers[who] < orders[who].size);
-        let Some(who) = open.max_by(|&a, &b| crowd(a).total_cmp(&crowd(b)).then(b.cmp(&a))) else { break };
+        let Some(who) = open.max_by(|&a, &b| pus_a_core(a).total_cmp(&pus_a_core(b)).then(b.cmp(&a))) else {
+            break;
+        };
         numbers[who] += 1;
     }
     numbers

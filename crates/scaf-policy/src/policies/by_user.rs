@@ -108,14 +108,14 @@ impl Policy for ByUser {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Dop, Settings, by_name, with_turns};
+    use crate::{Dop, Settings, allocate, by_name};
 
     fn of(user: u32, id: u64) -> Program {
         Program { user, ..Program::new(ProgramId(id), 16) }
     }
 
     fn under(policy: &str, machine: &Machine, programs: &[Program]) -> Allocation {
-        with_turns(by_name(policy, &Settings::default()).unwrap().as_mut(), machine, programs)
+        allocate(by_name(policy, &Settings::default()).unwrap().as_mut(), machine, programs)
     }
 
     fn contexts(allocation: &Allocation, id: u64) -> u32 {

@@ -1,7 +1,7 @@
 //! Chaos: any DoP, on any PUs, at any moment, or none. For tests: programs have to compute the same under it.
 //! It heeds caps, since no program may exceed its own team size, but not floors, weights or the capacity.
 
-use crate::chaos::Stream;
+use crate::splitmix::SplitMix;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 const RATE_HZ: f64 = 1_000.0;
 
 pub struct Chaos {
-    stream: Stream,
+    stream: SplitMix,
     last: BTreeMap<ProgramId, Dop>,
 }
 
 impl Chaos {
     pub fn new(seed: u64) -> Chaos {
-        Chaos { stream: Stream::new(seed), last: BTreeMap::new() }
+        Chaos { stream: SplitMix::new(seed), last: BTreeMap::new() }
     }
 
     fn next(&mut self, program: &Program) -> Dop {

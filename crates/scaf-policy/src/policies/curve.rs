@@ -5,7 +5,7 @@
 //! would bring, and no context given where it doesn't help.
 //! - *Curiosity.* A curve may turn upwards where nobody has been. So for a while after programs came or went,
 //!   a DoP counts for what it may be at best, which is more the farther it is from those observed; one
-//!   measurement there replaces the hope. A newcomer is measured on an equal part first, since the floor
+//!   measurement there replaces the optimism. A newcomer is measured on an equal part first, since the floor
 //!   follows from that.
 //! - *Inertia.* After that, changes must promise more than their cost and more than noise.
 //! - *Loans.* A program in a serial phase keeps its minimum, and the others divide the rest. The division
@@ -15,9 +15,9 @@ use super::divide::{self, Division, Problem};
 use super::known_curve::{At, KnownCurve};
 use crate::{Allocation, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share};
 
-/// Seconds after a change for which hope is full, and after which it is gone.
-const HOPEFUL_S: f64 = 2.5;
-const SOBER_S: f64 = 5.0;
+/// Seconds after a change for which optimism is full, and after which it is gone.
+const OPTIMISTIC_S: f64 = 2.5;
+const REALISTIC_S: f64 = 5.0;
 /// Seconds that a newcomer stays on an equal part: seven measurements at 4 Hz turn 5% of noise into 2%.
 const MEASURED_S: f64 = 1.7;
 /// Error below which a newcomer's speedup needn't be measured first,
@@ -36,8 +36,8 @@ const ROUNDS: usize = 4;
 
 pub struct Curve {
     settings: Settings,
-    /// When hope was last full, and the capacity then.
-    stirred: Option<(f64, u32)>,
+    /// When optimism was last full, and the capacity then.
+    changed: Option<(f64, u32)>,
     came: Vec<Came>,
     /// The division with nobody lending.
     held: Held,
@@ -95,7 +95,7 @@ impl Curve {
     pub fn new(settings: &Settings) -> Curve {
         Curve {
             settings: *settings,
-            stirred: None,
+            changed: None,
             came: Vec::new(),
             held: Held::default(),
             lent: Default::default(),
@@ -106,7 +106,7 @@ impl Curve {
         let mut known: Vec<Option<KnownCurve>> =
             programs.iter().map(|program| KnownCurve::observed(program)).collect();
         let same = self.meet(machine, programs, &known);
-        let hope = self.hope(machine, same);
+        let optimism = self.optimism(machine, same);
         if let Some(shares) = divide::without_choice(machine, programs) {
             self.came.iter_mut().for_each(|came| came.fresh = None);
             self.held = Held::default();
@@ -123,7 +123,7 @@ impl Curve {
             programs,
             known: &known,
             lends: &vec![false; programs.len()],
-            hope,
+            optimism,
         };
         let division = problem.divide();
         let outcome = settle(&problem, &division, &self.held);
@@ -171,26 +171,26 @@ impl Curve {
         same
     }
 
-    /// How much hope there is, 0 to 1, given whether the programs are the `same` as before.
-    fn hope(&mut self, machine: &Machine, same: bool) -> f64 {
+    /// How much optimism there is, 0 to 1, given whether the programs are the `same` as before.
+    fn optimism(&mut self, machine: &Machine, same: bool) -> f64 {
         let now_s = if machine.now_s.is_finite() { machine.now_s } else { 0.0 };
         let like = |before: u32| {
             let ratio = f64::from(machine.capacity.max(1)) / f64::from(before.max(1));
             let by_one = machine.capacity.abs_diff(before) <= 1 && machine.capacity.min(before) > FEW;
             (OTHER_MACHINE.recip()..=OTHER_MACHINE).contains(&ratio) || by_one
         };
-        let since = match self.stirred {
+        let since = match self.changed {
             Some((since, capacity)) if same && like(capacity) && since <= now_s => since,
             None if same && !self.came.is_empty() => {
-                self.stirred = Some((now_s - SOBER_S, machine.capacity));
-                now_s - SOBER_S
+                self.changed = Some((now_s - REALISTIC_S, machine.capacity));
+                now_s - REALISTIC_S
             }
             _ => {
-                self.stirred = Some((now_s, machine.capacity));
+                self.changed = Some((now_s, machine.capacity));
                 now_s
             }
         };
-        1.0 - ((now_s - since - HOPEFUL_S) / (SOBER_S - HOPEFUL_S)).clamp(0.0, 1.0)
+        1.0 - ((now_s - since - OPTIMISTIC_S) / (REALISTIC_S - OPTIMISTIC_S)).clamp(0.0, 1.0)
     }
 }
 
@@ -219,14 +219,17 @@ fn settle(problem: &Problem, division: &Division, held: &Held) -> Outcome {
             .filter(|now| divide::sum(now) >= divide::sum(&division.dops)),
     };
     if let Some(mut now) = now.filter(|now| problem.allows(division, now)) {
-        if problem.hope == 0.0 {
+        if problem.optimism == 0.0 {
             problem.trim(division, &mut now);
             now = fuller(problem, division, &now);
         }
         let gain = division.value(&division.dops) - division.value(&now);
         let scale: f64 = (0..now.len()).map(|i| scale(problem, division, &now, i)).sum::<f64>().abs();
-        let asked =
-            if problem.hope > 0.0 { 0.0 } else { COST * scale + NOISE * problem.noise(&now, &division.dops) };
+        let asked = if problem.optimism > 0.0 {
+            0.0
+        } else {
+            COST * scale + NOISE * problem.noise(&now, &division.dops)
+        };
         if gain <= asked {
             let relative = |of: f64| of / scale.max(f64::MIN_POSITIVE);
             return Outcome { dops: now, kept: Some((relative(gain).max(0.0), relative(asked))) };
@@ -292,8 +295,8 @@ fn explain(problem: &Problem, division: &Division, outcome: &Outcome, own: Optio
             }
             _ => {}
         }
-        if problem.hope > 0.0 && !known.saw(dop) && dop > 1 {
-            let best = known.at_best(At::new(dop), problem.hope);
+        if problem.optimism > 0.0 && !known.saw(dop) && dop > 1 {
+            let best = known.at_best(At::new(dop), problem.optimism);
             return format!("{dop} to learn what it brings: S {speedup:.2} is a guess, and may be {best:.2}");
         }
         if dop == 1 && known.is_serial() && dop < program.cap() {

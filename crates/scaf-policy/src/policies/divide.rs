@@ -6,8 +6,8 @@ use crate::estimate::Estimate;
 use crate::optimum::{self, Worth};
 use crate::{Dop, Machine, Objective, Program, Settings, Share};
 
-/// Errors by which full hope raises a speedup for the floor, since being below it for a moment teaches.
-const HOPE_FLOOR: f64 = 3.0;
+/// Errors by which full optimism raises a speedup for the floor, since being below it for a moment teaches.
+const OPTIMISM_FLOOR: f64 = 3.0;
 /// Errors by which the speedup on an equal part is raised where it sets the floor.
 const FLOOR_MARGIN: f64 = 0.6;
 /// Errors by which a present DoP may be below the floor before it is given up: giving it up for noise costs
@@ -26,7 +26,7 @@ pub(super) struct Problem<'a> {
     pub known: &'a [Option<KnownCurve>],
     pub lends: &'a [bool],
     /// From 0, taking speedups for what is most likely, to 1, for what may be at best.
-    pub hope: f64,
+    pub optimism: f64,
 }
 
 pub(super) struct Division {
@@ -93,7 +93,7 @@ impl Problem<'_> {
         let needed = self.needed(known, equal);
         let enough = |p: &u32| {
             let Estimate { value, error } = known.at(At::new(*p));
-            value * (1.0 + HOPE_FLOOR * self.hope * error) >= needed
+            value * (1.0 + OPTIMISM_FLOOR * self.optimism * error) >= needed
         };
         // The speedup may fall, so there is no bisection; but few DoPs are asked about.
         (program.floor()..equal).find(enough).unwrap_or(equal)
@@ -107,7 +107,7 @@ impl Problem<'_> {
         let most = program.cap().min(least.saturating_add(spare)).max(least);
         let weight = program.sane_weight();
         let value = |at: At| {
-            let speedup = known.at_best(at, self.hope);
+            let speedup = known.at_best(at, self.optimism);
             let value = match self.settings.objective {
                 Objective::Throughput => weight * speedup,
                 Objective::Fair => weight * speedup.ln(),
@@ -221,7 +221,7 @@ mod tests {
         #[test]
         fn no_context_is_idle_that_would_help_and_nobody_is_below_its_floor(
             known in prop::collection::vec(any_known(), 1..8), spare in 1u32..60,
-            hope in prop::sample::select(vec![0.0, 0.4, 1.0]), fair in any::<bool>(),
+            optimism in prop::sample::select(vec![0.0, 0.4, 1.0]), fair in any::<bool>(),
         ) {
             let objective = if fair { Objective::Fair } else { Objective::Throughput };
             let programs: Vec<Program> = (0..known.len() as u64).map(|id| Program::new(ProgramId(id),
@@ -231,14 +231,14 @@ mod tests {
             let settings = Settings { objective, floor: 0.5 };
             let capacity = known.len() as u32 + spare;
             let problem = Problem { settings: &settings, capacity, programs: &programs, known: &known,
-                lends: &lends, hope };
+                lends: &lends, optimism };
             let division = problem.divide();
             prop_assert!(problem.allows(&division, &division.dops));
             let left = capacity - division.dops.iter().sum::<u32>();
             for (i, &dop) in division.dops.iter().enumerate() {
                 prop_assert!(dop >= division.least[i] && division.least[i] <= division.equal[i].contexts);
                 if let Some(known) = &known[i] {
-                    let value = |p| known.at_best(At::new(p), hope);
+                    let value = |p| known.at_best(At::new(p), optimism);
                     prop_assert!((dop..=(dop + left).min(24)).all(|p| value(p) <= value(dop) * (1.0 + 1e-9)),
                         "{dop}");
                 }

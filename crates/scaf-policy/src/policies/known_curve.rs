@@ -27,8 +27,8 @@ const BEND: f64 = 0.02;
 /// How far a speedup may be above its guess at best, for each factor e in contexts away from observed ones:
 /// beyond, and between two. With 2, 2.7 on 6 contexts and a guess of 5.1 on 19 may be 17; TACO's ua.A has
 /// 11.7.
-const HOPE_BEYOND: f64 = 2.0;
-const HOPE_BETWEEN: f64 = 0.6;
+const OPTIMISM_BEYOND: f64 = 2.0;
+const OPTIMISM_BETWEEN: f64 = 0.6;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct At {
@@ -144,8 +144,8 @@ impl KnownCurve {
         Estimate { value: speedup(ln), error: error.min(MOST_DOUBT) }
     }
 
-    /// The speedup at best, with `hope` from 0 (as guessed) to 1.
-    pub fn at_best(&self, at: At, hope: f64) -> f64 {
+    /// The speedup at best, with `optimism` from 0 (as guessed) to 1.
+    pub fn at_best(&self, at: At, optimism: f64) -> f64 {
         let (low, high) = self.around(at);
         let below = at.ln - low.at.ln;
         let (ln, away, error) = match high {
@@ -154,11 +154,11 @@ impl KnownCurve {
             Some(high) => {
                 let above = high.at.ln - at.ln;
                 let error = (low.error + GUESS * below).min(high.error + GUESS * above);
-                (between(low, high, at), HOPE_BETWEEN * below * above / (below + above), error)
+                (between(low, high, at), OPTIMISM_BETWEEN * below * above / (below + above), error)
             }
-            None => (low.ln + self.beyond * below, HOPE_BEYOND * below, low.error + GUESS * below),
+            None => (low.ln + self.beyond * below, OPTIMISM_BEYOND * below, low.error + GUESS * below),
         };
-        speedup(ln) * (1.0 + hope * (away + error.min(MOST_DOUBT)))
+        speedup(ln) * (1.0 + optimism * (away + error.min(MOST_DOUBT)))
     }
 
     /// Whether it was observed on one context only.

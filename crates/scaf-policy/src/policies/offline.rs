@@ -48,7 +48,7 @@ impl Offline {
             programs,
             known: &known,
             lends: &vec![false; programs.len()],
-            hope: 0.0,
+            optimism: 0.0,
         };
         let division = problem.divide();
         let share = |i: usize| {

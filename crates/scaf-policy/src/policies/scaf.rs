@@ -7,7 +7,7 @@
 
 use super::fits::Fits;
 use crate::apportion::{Claim, Part, apportion};
-use crate::cycle::{Trail, Visit};
+use crate::cycle_detection::{Trail, Visit};
 use crate::model::LogModel;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};
 

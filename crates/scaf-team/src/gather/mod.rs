@@ -4,31 +4,30 @@
 //!
 //! - [`backoff`]: for how long a region is folded whose members got stuck;
 //! - [`calls`]: functions whose calls forbid it;
-//! - [`cancel`]: loops and regions that are cancelled;
-//! - [`crew`]: who is run by whom, the region's end, and how a carrier sleeps; `parts`: the barrier; `alone`:
-//!   what is cheaper with one carrier;
-//! - [`home`]: teams that are gathered in the middle of a region, and go back to threads;
-//! - [`pace`]: how often it is looked whether anybody is stuck, and what is done then;
+//! - [`cancellation`]: loops and regions that are cancelled;
+//! - [`scheduler`]: who is run by whom, the region's end, and how a carrier sleeps; `barrier_parts`: the
+//!   barrier; `exclusive_carrier`: what is cheaper with one carrier;
+//! - [`return_to_threads`]: teams that are gathered in the middle of a region, and go back to threads;
+//! - [`monitor_pace`]: how often it is looked whether anybody is stuck, and what is done then;
 //! - [`obstacle`]: why a team isn't gathered;
-//! - [`shares`]: loops, sections and singles, each dealt out once; [`chunks`]: what LLVM's runtime tells of
-//!   them;
-//! - [`doacross`]: loops whose iterations wait for certain others;
-//! - [`tasks`]: explicit tasks, and what they depend on.
+//! - [`worksharing`]: loops, sections and singles, each dealt out once; [`llvm_chunks`]: what LLVM's runtime
+//!   tells of them;
+//! - [`doacross_sync`]: loops whose iterations wait for certain others;
+//! - [`task_table`]: explicit tasks, and what they depend on.
 
-mod alone;
 pub mod backoff;
+mod barrier_parts;
 pub mod calls;
-pub mod cancel;
-pub mod chunks;
-pub mod crew;
-mod depends;
-pub mod doacross;
-pub mod home;
-pub mod marks;
-mod member;
+pub mod cancellation;
+pub mod doacross_sync;
+mod exclusive_carrier;
+pub mod llvm_chunks;
+mod member_state;
+pub mod monitor_pace;
 pub mod obstacle;
-pub mod pace;
-mod parts;
-pub mod shares;
-pub mod tasks;
-mod until;
+pub mod return_to_threads;
+pub mod scheduler;
+mod task_dependences;
+pub mod task_table;
+mod wait_until;
+pub mod worksharing;

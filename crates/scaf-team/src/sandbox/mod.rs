@@ -1,5 +1,6 @@
-//! What can be tested of a serial experiment: its mappings ([`maps`]) and its system calls ([`filter`]).
+//! What can be tested of a serial experiment: its mappings ([`proc_maps`]) and its system calls
+//! ([`syscall_filter`]).
 
-pub mod filter;
-pub mod lines;
-pub mod maps;
+pub mod proc_lines;
+pub mod proc_maps;
+pub mod syscall_filter;

@@ -1,8 +1,8 @@
 //! A profile's speedups: measured, and interpolated.
 
 use scaf_memory::{Profile, ProfiledRegion, Recalled};
+use scaf_policy::earlier_runs::EarlierRuns;
 use scaf_policy::observed::Observed;
-use scaf_policy::past::Past;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ fn region(profile: &Profile, known: &ProfiledRegion) -> RegionCurve {
     }
 }
 
-fn through(past: Past) -> Option<Curve> {
+fn through(past: EarlierRuns) -> Option<Curve> {
     let mut observed = Observed::default();
     observed.remember(past);
     let measured = observed.dops_beside(1);

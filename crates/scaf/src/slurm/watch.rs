@@ -8,7 +8,7 @@ use crate::tally::Tally;
 use anyhow::Result;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use scafd::control::Program;
-use scafd::observe::job::Step;
+use scafd::observe::slurm_step::Step;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 

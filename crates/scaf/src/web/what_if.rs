@@ -6,7 +6,7 @@
 use super::live::Live;
 use crate::worth;
 use crate::{daemon, why};
-use scaf_policy::{Dop, POLICIES, with_turns};
+use scaf_policy::{Dop, POLICIES, allocate};
 use scafd::control::Request;
 use scafd::journal::Entry;
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub fn of(entry: &Entry) -> Result<WhatIf, String> {
     let others = POLICIES.iter().filter(|policy| !["chaos", "unmanaged"].contains(&policy.name));
     let answers = others.filter_map(|policy| {
         let mut made = scaf_policy::by_name(policy.name, &entry.settings())?;
-        let allocation = with_turns(made.as_mut(), &decision.machine, &decision.programs);
+        let allocation = allocate(made.as_mut(), &decision.machine, &decision.programs);
         let turns = !allocation.turns.is_empty();
         Some(answer(entry, policy.name, policy.description, shares(&allocation, &BTreeMap::new()), turns))
     });

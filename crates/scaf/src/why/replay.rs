@@ -1,6 +1,6 @@
 //! Makes a decision again: a new policy makes the kept decisions before it, and then this one.
 
-use scaf_policy::{Allocation, Dop, ProgramId, with_turns};
+use scaf_policy::{Allocation, Dop, ProgramId, allocate};
 use scafd::journal::Entry;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -49,11 +49,11 @@ pub fn of(entry: &Entry, kept: &[Entry]) -> Replay {
     let before = kept.iter().filter(|it| it.since == entry.since && it.decision.number < decision.number);
     let mut given = 0;
     for earlier in before {
-        with_turns(policy.as_mut(), &earlier.decision.machine, &earlier.decision.programs);
+        allocate(policy.as_mut(), &earlier.decision.machine, &earlier.decision.programs);
         given += 1;
     }
     let missing = decision.number.saturating_sub(entry.since.max(1)).saturating_sub(given);
-    let again = with_turns(policy.as_mut(), &decision.machine, &decision.programs);
+    let again = allocate(policy.as_mut(), &decision.machine, &decision.programs);
     let dops = |allocation: &Allocation| -> BTreeMap<ProgramId, Dop> {
         allocation.shares.iter().map(|share| (share.id, share.dop)).collect()
     };
@@ -168,7 +168,7 @@ mod tests {
                     |id| Program { rigid: true, user: id as u32 % 2, ..Program::new(ProgramId(id), 2) };
                 let programs: Vec<Program> = (1..=3).map(rigid).collect();
                 let machine = Machine { gang, ..Machine::new(2, 0.0) };
-                let allocation = with_turns(made.as_mut(), &machine, &programs);
+                let allocation = allocate(made.as_mut(), &machine, &programs);
                 assert_eq!(allocation.turns.is_empty(), gang == Gang::Off);
                 let mut entry = Entry {
                     since: 1,

@@ -2,7 +2,7 @@
 //! by their speedups, as the daemon would have it do.
 
 use crate::fake::{Fake, program, snapshot};
-use scaf_policy::{Dop, Machine, ProgramId, Pu, Settings, Topology, by_name, fusion, with_turns};
+use scaf_policy::{Dop, Machine, ProgramId, Pu, Settings, Topology, allocate, by_name, fusion};
 use scafd::control::{CurvePoint, Mechanism, Program, Snapshot};
 
 /// A name, when it comes and goes in moments, and the part of its work that is serial.
@@ -78,7 +78,7 @@ pub fn begin() -> Fake {
             .iter()
             .map(|i| claim(*i as u64 + 1, CAST[*i].3, dop_of(*i as u64 + 1).unwrap_or(CORES)))
             .collect();
-        let shares = with_turns(policy.as_mut(), &Machine::new(CORES, at as f64 / 4.0), &claims).shares;
+        let shares = allocate(policy.as_mut(), &Machine::new(CORES, at as f64 / 4.0), &claims).shares;
         let mut first = 0;
         let programs: Vec<Program> = there
             .iter()

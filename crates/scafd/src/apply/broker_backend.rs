@@ -5,7 +5,7 @@ use super::most::MASKS;
 use super::target::Target;
 use super::threads::Trouble;
 use crate::broker::Broker;
-use crate::broker::wire::{Answer, Ask, MOST_MASKS, Who};
+use crate::broker::protocol::{Answer, Ask, MOST_MASKS, Who};
 use scaf_policy::PuSet;
 use std::io;
 

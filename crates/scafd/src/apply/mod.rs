@@ -18,7 +18,7 @@ pub use target::Target;
 pub use threads::{Trouble, bound_thread, mask_words};
 
 use crate::broker::Broker;
-use crate::broker::wire::Ask;
+use crate::broker::protocol::Ask;
 use crate::observe::{Observer, affinity};
 use broker_backend::BrokerBackend;
 use gang::Gangs;

@@ -1,6 +1,6 @@
 //! The affinity of a process's threads.
 
-use crate::observe::process::{Process, StartedBy};
+use crate::observe::proc_pid::{Process, StartedBy};
 use crate::observe::{Observer, affinity};
 use crate::privileges;
 use scaf_policy::PuSet;

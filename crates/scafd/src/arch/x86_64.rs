@@ -6,7 +6,7 @@ pub fn ticks() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
-/// System calls that glibc may use here in place of newer ones of `privileges::filter::PERMITTED`; newer
+/// System calls that glibc may use here in place of newer ones of `privileges::PERMITTED`; newer
 /// processors don't have them.
 pub const LEGACY_CALLS: &[libc::c_long] = &[
     libc::SYS_access,

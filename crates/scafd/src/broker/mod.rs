@@ -1,12 +1,13 @@
 //! The daemon's side of its broker, the process that keeps the few rights that a daemon for all users needs.
 //!
 //! The daemon itself has none: it runs as a user without privileges. It asks over a socket that only the two
-//! have, by packets of one size ([`wire`]), and waits for each answer. The broker believes none of it
-//! (`serve`). Where the broker doesn't answer any more it is lost, and the daemon ends.
+//! have, by packets of one size ([`protocol`]), and waits for each answer. The broker believes none of it
+//! (`broker_process`). Where the broker doesn't answer any more it is lost, and the daemon ends.
 
-pub mod pass;
-pub mod wire;
+pub mod fd_passing;
+pub mod protocol;
 
+use protocol::{Answer, Ask, BYTES};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::process::{Pid, WaitOptions, waitpid};
 use std::io;
@@ -14,7 +15,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use wire::{Answer, Ask, BYTES};
 
 /// How long an answer may take: as long as a lease holds by default, after which the guardian acts.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -109,7 +109,7 @@ impl Line {
         if self.lost.load(Ordering::Relaxed) {
             return Err(io::ErrorKind::NotConnected.into());
         }
-        let answer = pass::send(&self.socket, &ask.bytes(), fd).and_then(|()| self.answer());
+        let answer = fd_passing::send(&self.socket, &ask.bytes(), fd).and_then(|()| self.answer());
         // Half an answer now would be taken for one to the next question.
         self.lost.fetch_or(answer.is_err(), Ordering::Relaxed);
         answer
@@ -117,7 +117,7 @@ impl Line {
 
     fn answer(&self) -> io::Result<(Answer, Option<OwnedFd>)> {
         let mut packet = [0u8; BYTES];
-        let (length, fd) = pass::receive(&self.socket, &mut packet)?;
+        let (length, fd) = fd_passing::receive(&self.socket, &mut packet)?;
         let answer = Answer::parse(&packet[..length]).ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok((answer, fd))
     }

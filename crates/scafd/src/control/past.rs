@@ -94,7 +94,7 @@ pub struct Granted {
     pub pus: PuSet,
     pub granted_ns: u64,
     pub effective_ns: Option<u64>,
-    #[serde(with = "crate::mechanism")]
+    #[serde(with = "crate::mechanism_names")]
     pub mechanism: Mechanism,
     pub mechanism_reason: String,
     pub permission: String,

@@ -197,7 +197,7 @@ pub struct Program {
     /// When it attached, in nanoseconds of CLOCK_MONOTONIC.
     pub attached_ns: u64,
     /// How its DoP is carried out now.
-    #[serde(with = "crate::mechanism")]
+    #[serde(with = "crate::mechanism_names")]
     pub mechanism: Mechanism,
     /// Why not by resizing, in a sentence; empty where it is resized.
     pub mechanism_reason: String,

@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::journal::{Entry, Journal};
 use crate::registry::{Program, Registry};
 use scaf_policy::place::{Style, Want, place_allocation, scatter};
-use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, ProgramId, PuSet, Topology, with_turns};
+use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, ProgramId, PuSet, Topology, allocate};
 use std::collections::BTreeMap;
 
 /// The policy, and what it has decided.
@@ -44,7 +44,7 @@ impl Decider {
         }
         self.decisions += 1;
         let machine = machine();
-        let mut allocation = with_turns(self.policy.as_mut(), &machine, &requests);
+        let mut allocation = allocate(self.policy.as_mut(), &machine, &requests);
         let mut entry = Entry::of(Decision {
             number: self.decisions,
             policy: self.policy.name().to_owned(),

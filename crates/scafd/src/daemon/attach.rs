@@ -6,8 +6,8 @@ use super::new_threads::GENERATIONS;
 use super::parts::Daemon;
 use crate::config::Gang;
 use crate::inspect::When;
-use crate::observe::job::Step;
-use crate::observe::process::{Process, Stat};
+use crate::observe::proc_pid::{Process, Stat};
+use crate::observe::slurm_step::Step;
 use crate::observe::{affinity, clock};
 use crate::registry::{Code, Evidence, Grant, Identity, Limits, Program, Reach, no_pus, usable};
 use crate::talk::Peer;
@@ -74,7 +74,7 @@ impl Daemon {
         if starting {
             program.phase.begins(now_ns);
         }
-        let command = || self.words.of(process.folder(), peer.owner).ok();
+        let command = || self.command_lines.of(process.folder(), peer.owner).ok();
         self.profiles.recall_at_once(&mut program, &process, command);
         let when = match program.code.can_wait {
             true if starting => When::Later,
@@ -108,7 +108,7 @@ impl Daemon {
         hello: &Hello,
         attached_ns: u64,
     ) -> Identity {
-        let words = &mut self.words;
+        let words = &mut self.command_lines;
         let line = || words.of(process.folder(), peer.owner).unwrap_or_default();
         let name = hello.name().map_or_else(|| process.name(line), str::to_owned);
         // Who was named by its user is called that.
@@ -234,7 +234,7 @@ mod tests {
     fn this_process_is_the_one_that_connects_from_here() {
         let (a, _b) = std::os::unix::net::UnixStream::pair().unwrap();
         let peer = Peer::of(&a.into()).unwrap();
-        let process = crate::observe::process::Process::new(std::path::Path::new("/"), peer.pid);
+        let process = crate::observe::proc_pid::Process::new(std::path::Path::new("/"), peer.pid);
         check_identity(&peer, process.stat().unwrap().starttime, process.uid().unwrap()).unwrap();
     }
 }

@@ -111,7 +111,7 @@ impl Daemon {
             let masks =
                 Masks { granted: mask_words(&program.grant.pus), own: mask_words(&program.reach.own) };
             let ours: Vec<_> = program.grant.masks.iter().rev().map(mask_words).collect();
-            pages.note(&ours);
+            pages.record(&ours);
             pages.publish(program.word(), &masks);
         }
     }

@@ -5,7 +5,7 @@ use super::serial_phases;
 use crate::inspect::{Job, Verdict, When};
 use crate::log::info;
 use crate::observe::clock::now_ns;
-use crate::remember::Told;
+use crate::remember::Answer;
 use crate::talk::Event;
 use scaf_memory::Checked;
 use scaf_policy::ProgramId;
@@ -112,7 +112,7 @@ impl Daemon {
         let mut changed = false;
         for answer in self.profiles.answers() {
             match answer {
-                Told::Recalled { id, key, found, checked, spinners } => {
+                Answer::Recalled { id, key, found, checked, spinners } => {
                     self.take_check(id, checked);
                     let Some(program) = self.registry.get_mut(id) else { continue };
                     let owner = program.identity.owner;
@@ -123,7 +123,7 @@ impl Daemon {
                         changed = true;
                     }
                 }
-                Told::Answer { connection, reply } => self.talk.answer(connection, &reply),
+                Answer::Reply { connection, reply } => self.talk.answer(connection, &reply),
             }
         }
         changed

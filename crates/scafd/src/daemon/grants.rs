@@ -1,7 +1,7 @@
 //! What the latest decision gave each program, and what it has besides or less by loans for the moment.
 
 use crate::registry::{Program, Registry};
-use scaf_policy::loans::Loan;
+use scaf_policy::lending::Loan;
 use scaf_policy::{Allocation, Dop, ProgramId, PuSet};
 use std::collections::{BTreeMap, BTreeSet};
 

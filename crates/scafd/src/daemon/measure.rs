@@ -8,12 +8,12 @@ use super::serial_phases::{self, MOST_THREADS};
 use crate::config::Config;
 use crate::control::{CountersAre, Tried};
 use crate::estimate::{Page, Seen};
-use crate::log::{Complaints, warning};
+use crate::log::{UserLimiters, warning};
 use crate::observe::Observer;
 use crate::observe::clock::{self, Tsc};
 use crate::observe::counters::{Access, Counting, Note};
-use crate::observe::load::Sample;
-use crate::observe::process::Process;
+use crate::observe::proc_pid::Process;
+use crate::observe::unmanaged_load::Sample;
 use crate::registry::{Phase, Program, Registry};
 use crate::serial_trials::When;
 use crate::talk::{Pages, Talk};
@@ -53,7 +53,7 @@ impl Meters {
         registry: &mut Registry,
         tick: &Tick<'_>,
         budget: &mut MoveBudget,
-        complaints: &mut Complaints,
+        complaints: &mut UserLimiters,
     ) {
         let experiments = match tick.config.experiments {
             When::Off => false,
@@ -109,7 +109,7 @@ impl Meters {
         (cpu_ns, now_ns): (Option<u64>, u64),
         talk: &Talk,
         budget: &mut MoveBudget,
-        complaints: &mut Complaints,
+        complaints: &mut UserLimiters,
     ) {
         let (id, pid, owner) = (program.identity.id, program.identity.pid, program.identity.owner);
         let (at, trusted) = (Instant::now(), talk.is_trusted(owner));

@@ -1,11 +1,11 @@
-//! Loans between programs while some of them wait in MPI for others ([`scaf_policy::loans`]). They begin and
-//! end between decisions, within half a millisecond. A lender's grant stays as it is; a borrower's has the
-//! lent contexts besides.
+//! Loans between programs while some of them wait in MPI for others ([`scaf_policy::lending`]). They begin
+//! and end between decisions, within half a millisecond. A lender's grant stays as it is; a borrower's has
+//! the lent contexts besides.
 
 use super::grants::Grants;
 use crate::registry::{Program, Registry};
 use scaf_policy::ProgramId;
-use scaf_policy::loans::{Holder, Loan, Wait, loans};
+use scaf_policy::lending::{Holder, Loan, Wait, loans};
 use std::time::{Duration, Instant};
 
 /// After so long a wait the user's other programs may borrow, too, from the next decision on.

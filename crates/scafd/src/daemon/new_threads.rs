@@ -1,9 +1,9 @@
-//! Threads and children that narrowed programs have created: threads are to have the program's grant, children
-//! that don't attach the affinity that they would have without us.
+//! Threads and children that narrowed programs have created: threads get the program's grant, children that
+//! don't attach get the affinity that they would have without us.
 
 use super::move_budget::MoveBudget;
 use crate::apply::{Apply, Trouble};
-use crate::log::Complaints;
+use crate::log::UserLimiters;
 use crate::observe::{Observer, clock};
 use crate::registry::{Program, Registry};
 use crate::talk::Talk;
@@ -24,7 +24,7 @@ pub(super) fn follow(
     apply: &mut Apply,
     budget: &mut MoveBudget,
     (observer, talk): (&Observer, &Talk),
-    complaints: &mut Complaints,
+    complaints: &mut UserLimiters,
 ) {
     let now_ns = clock::now_ns();
     for program in registry.iter_mut().filter(|program| !program.grant.masks.is_empty()) {

@@ -18,11 +18,11 @@ use crate::apply::Apply;
 use crate::config::Config;
 use crate::control::Tried;
 use crate::history::History;
-use crate::inspect::{Inspector, Kept};
-use crate::log::Complaints;
+use crate::inspect::{CacheFile, Inspector};
+use crate::log::UserLimiters;
 use crate::observe::Observer;
-use crate::observe::load::Load;
-use crate::observe::words::Words;
+use crate::observe::command_lines::CommandLines;
+use crate::observe::unmanaged_load::Load;
 use crate::paths::Scope;
 use crate::registry::Registry;
 use crate::remember::Remember;
@@ -58,13 +58,13 @@ pub struct Parts {
     /// Its clients; [`SIGNALS`] is watched already.
     pub talk: Talk,
     /// Reads command lines.
-    pub words: Words,
+    pub command_lines: CommandLines,
     /// What programs taught, if that is kept; [`MEMORY`] is watched already.
     pub remember: Option<Remember>,
     /// An admin's verdicts about executables.
     pub verdicts: Verdicts,
     /// What was found out about files, if that is kept.
-    pub kept: Option<Kept>,
+    pub kept: Option<CacheFile>,
     /// The connection to a service manager.
     pub notify: Notify,
     /// Whether every decision is logged.
@@ -77,7 +77,7 @@ pub struct Daemon {
     pub(super) config: Config,
     pub(super) apply: Apply,
     pub(super) talk: Talk,
-    pub(super) words: Words,
+    pub(super) command_lines: CommandLines,
     pub(super) verdicts: Verdicts,
     pub(super) notify: Notify,
     pub(super) verbose: bool,
@@ -101,14 +101,15 @@ pub struct Daemon {
     pub(super) tried: PerUser<Tried>,
     pub(super) history: History,
     pub(super) timers: Timers,
-    pub(super) complaints: Complaints,
+    pub(super) complaints: UserLimiters,
     pub(super) stop: bool,
 }
 
 impl Daemon {
     /// A daemon without programs.
     pub fn new(parts: Parts) -> Daemon {
-        let Parts { scope, policy, topology, pretended, apply, mut talk, words, verdicts, .. } = parts;
+        let Parts { scope, policy, topology, pretended, apply, mut talk, command_lines, verdicts, .. } =
+            parts;
         let Parts { remember, kept, notify, verbose, .. } = parts;
         let config = parts.config.at_pace(apply.pace());
         let broker = apply.broker().cloned();
@@ -135,13 +136,13 @@ impl Daemon {
             tried: PerUser::default(),
             history: History::default(),
             timers: Timers::new(),
-            complaints: Complaints::default(),
+            complaints: UserLimiters::default(),
             stop: false,
             scope,
             config,
             apply,
             talk,
-            words,
+            command_lines,
             verdicts,
             notify,
             verbose,

@@ -2,10 +2,10 @@
 
 use super::per_user::PerUser;
 use crate::control::Request;
-use crate::observe::process::{FileId, Process};
+use crate::observe::proc_pid::{FileId, Process};
 use crate::paths::Scope;
 use crate::registry::{Program, Registry};
-use crate::remember::{Ask, Remember, Told, now_s};
+use crate::remember::{Answer, Ask, Remember, now_s};
 use crate::talk::Peer;
 use scaf_inspect::Origin;
 use scaf_memory::Key;
@@ -92,10 +92,10 @@ impl Profiles {
     }
 
     /// The memory's answers since the last call.
-    pub fn answers(&mut self) -> Vec<Told> {
+    pub fn answers(&mut self) -> Vec<Answer> {
         let answers = self.remember.as_mut().map(Remember::told).unwrap_or_default();
         for answer in &answers {
-            if let Told::Answer { connection, .. } = answer {
+            if let Answer::Reply { connection, .. } = answer {
                 self.asking.retain(|(asks, _)| asks != connection);
             }
         }

@@ -8,7 +8,7 @@
 
 use super::move_budget::MoveBudget;
 use super::per_user::PerUser;
-use crate::observe::process::FileId;
+use crate::observe::proc_pid::FileId;
 use crate::observe::{Observer, clock};
 use crate::registry::Registry;
 use crate::talk::Talk;

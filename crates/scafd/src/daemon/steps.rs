@@ -9,7 +9,7 @@ use crate::config::Gang;
 use crate::journal::Entry;
 use crate::log::warning;
 use crate::observe::clock::now_ns;
-use crate::observe::load::Sample;
+use crate::observe::unmanaged_load::Sample;
 use crate::paths::Scope;
 use scaf_policy::{Allocation, Machine, ProgramId, PuSet, Users};
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! What a peer may see: root and the daemon's own user everything, others all about their own programs, and of
-//! other users' how many there are and how many contexts they have.
+//! What a peer may see: root and the daemon's own user everything, others all about their own programs, and
+//! of other users' programs how many there are and how many contexts they have.
 
 use crate::config::Tell;
 use crate::control::Snapshot;

@@ -4,17 +4,17 @@
 
 pub mod cgroup;
 pub mod clock;
+pub mod command_lines;
 pub mod counters;
 pub mod files;
-pub mod job;
-pub mod load;
-pub mod name;
-pub mod process;
-pub mod stat;
-pub mod words;
+pub mod proc_pid;
+pub mod proc_stat;
+pub mod program_name;
+pub mod slurm_step;
+pub mod unmanaged_load;
 
 use crate::broker::Broker;
-use crate::observe::load::Sample;
+use crate::observe::unmanaged_load::Sample;
 use scaf_policy::{ProgramId, PuSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ impl Observer {
     /// `/proc/stat` cannot be read.
     pub fn busy_s(&self, pus: &PuSet) -> io::Result<f64> {
         let text = files::read_text(self.root.join("proc/stat"))?;
-        Ok(stat::busy_ticks(&text, pus) as f64 / rustix::param::clock_ticks_per_second() as f64)
+        Ok(proc_stat::busy_ticks(&text, pus) as f64 / rustix::param::clock_ticks_per_second() as f64)
     }
 
     /// One sample for the load model; also says which programs' processes are gone.
@@ -129,8 +129,8 @@ impl Observer {
     }
 
     /// A process; nothing is read yet.
-    pub fn process(&self, pid: u32) -> process::Process {
-        process::Process::new(&self.root, pid).through(self.broker.clone())
+    pub fn process(&self, pid: u32) -> proc_pid::Process {
+        proc_pid::Process::new(&self.root, pid).through(self.broker.clone())
     }
 
     fn set(&self, file: &str) -> io::Result<PuSet> {

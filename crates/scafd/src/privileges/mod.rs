@@ -4,12 +4,12 @@
 //! thread.
 
 mod account;
-mod filter;
-mod owners;
+mod seccomp;
+mod subuid;
 
 pub use account::{Account, INSPECTOR, USER, users};
-pub use filter::{PERMITTED, only};
-pub use owners::{Owners, UNKNOWN};
+pub use seccomp::{PERMITTED, only};
+pub use subuid::{Owners, UNKNOWN};
 
 use rustix::process::{Gid, Uid};
 use rustix::thread::{
@@ -136,7 +136,7 @@ pub fn as_user<T>(uid: u32, gid: u32, work: impl FnOnce() -> io::Result<T>) -> i
 /// # Errors
 /// The kernel refuses.
 pub fn confine() -> io::Result<()> {
-    let filter = filter::filter().map_err(io::Error::other)?;
+    let filter = seccomp::filter().map_err(io::Error::other)?;
     seccompiler::apply_filter_all_threads(&filter).map_err(io::Error::other)
 }
 

@@ -6,14 +6,14 @@ use crate::control;
 use crate::estimate::{Bounds, Meter, Page, Seen};
 use crate::observe::clock::Tsc;
 use crate::region_meter::RegionMeter;
-use crate::remember::Tie;
+use crate::remember::ProfileLink;
 use crate::serial_trials::Trials;
 use scaf_policy::counters::{Counters, Counts};
+use scaf_policy::earlier_runs::EarlierRuns;
 use scaf_policy::efficiency::Interval;
 use scaf_policy::fusion::Measured;
 use scaf_policy::knowledge::{CurvePoint, Knowledge, MOST_POINTS, Stage, Useful, promised};
 use scaf_policy::observed::{Observed, Runs, Spell};
-use scaf_policy::past::Past;
 use std::collections::BTreeSet;
 
 /// An interval counts for a DoP that was had for at least this share of it: changes come just after a tick.
@@ -34,7 +34,7 @@ pub struct Evidence {
     /// Whether `profile` is from the configuration, so that no memory replaces it.
     profile_given: bool,
     /// What ties it to its earlier and later runs.
-    pub tie: Tie,
+    pub tie: ProfileLink,
     /// What hardware counters say of it; [`Counters::speedup`] is what they make of it.
     counters: Counters,
     /// Its serial experiments.
@@ -62,7 +62,7 @@ impl Evidence {
             known: Vec::new(),
             profile_given: profile.is_some(),
             profile: profile.unwrap_or_default(),
-            tie: Tie::default(),
+            tie: ProfileLink::default(),
             counters: Counters::new(rc_s),
             trials: Trials::default(),
             steps: Steps::default(),
@@ -113,7 +113,7 @@ impl Evidence {
         if self.stage == Stage::Begins {
             self.useful.forget();
         }
-        if judged && self.stage.is_told() && !outlived && !self.outlived {
+        if judged && self.stage.is_measured() && !outlived && !self.outlived {
             self.useful.add(contexts, &seen.interval);
         }
         self.outlived = outlived;
@@ -160,7 +160,7 @@ impl Evidence {
         self.useful.efficiency()
     }
 
-    pub(super) fn remember(&mut self, past: Past) {
+    pub(super) fn remember(&mut self, past: EarlierRuns) {
         if !self.profile_given {
             let mut alone = Observed::default();
             alone.remember(past.clone());

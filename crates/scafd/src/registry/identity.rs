@@ -2,7 +2,7 @@
 
 use crate::control::Wish;
 use crate::observe::cgroup::Cgroup;
-use crate::observe::job::Step;
+use crate::observe::slurm_step::Step;
 use crate::paths::Scope;
 use scaf_policy::{ProgramId, PuSet};
 use std::path::PathBuf;

@@ -9,8 +9,8 @@ use super::stuck::Stuck;
 use crate::apply::Target;
 use crate::estimate::Seen;
 use scaf_policy::counters::Counts;
+use scaf_policy::earlier_runs::EarlierRuns;
 use scaf_policy::observed::Runs;
-use scaf_policy::past::Past;
 use scaf_policy::{PuSet, explore};
 use scaf_proto::grant::Word;
 
@@ -167,7 +167,7 @@ impl Program {
     }
 
     /// Takes in what earlier runs taught. What they promise stays the profile, unless one was given.
-    pub fn remember(&mut self, past: Past) {
+    pub fn remember(&mut self, past: EarlierRuns) {
         self.evidence.remember(past);
         self.know();
     }

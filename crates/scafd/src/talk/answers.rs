@@ -14,7 +14,7 @@ impl Talk {
         let mut text = serde_json::to_vec(reply).unwrap_or_default();
         // What it was to make counts, not what is told.
         let made = text.len();
-        if !self.may_wait(uid, text.len()) {
+        if !self.may_queue(uid, text.len()) {
             let why = "answers wait that you haven't taken; read them, or close these connections";
             text = serde_json::to_vec(&Reply::Error(why.into())).unwrap_or_default();
         }
@@ -27,7 +27,7 @@ impl Talk {
     }
 
     /// Whether one more answer of so many bytes may wait to be taken.
-    fn may_wait(&self, uid: u32, bytes: usize) -> bool {
+    fn may_queue(&self, uid: u32, bytes: usize) -> bool {
         let waiting = |of: &dyn Fn(u32) -> bool| -> usize {
             self.clients.values().filter(|client| of(client.peer.owner)).map(Client::untaken).sum()
         };

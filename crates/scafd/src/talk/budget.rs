@@ -108,7 +108,7 @@ impl Budget {
     }
 
     /// Whether one who may not connect now is turned away at no great cost.
-    pub fn may_be_turned_away(&mut self, uid: u32, now: Instant) -> bool {
+    pub fn may_be_refused(&mut self, uid: u32, now: Instant) -> bool {
         self.user(uid, now).is_none_or(|user| user.refusals.take())
     }
 
@@ -223,9 +223,7 @@ mod tests {
     fn only_who_connects_in_a_loop_is_not_even_turned_away() {
         let (mut budget, now) = (Budget::new(7, 2), Instant::now());
         let mut come = |user, times: u32, now| {
-            (0..times)
-                .filter(|_| !budget.may_connect(user, now) && !budget.may_be_turned_away(user, now))
-                .count()
+            (0..times).filter(|_| !budget.may_connect(user, now) && !budget.may_be_refused(user, now)).count()
         };
         assert_eq!((come(1, 1024, now), come(1, 9, now), come(2, 9, now)), (0, 9, 0));
         // Three times as often as is allowed, for a minute.

@@ -4,7 +4,7 @@
 //! replaced. A socket that a service manager made stays when we end: it starts the next daemon.
 
 use crate::broker::Broker;
-use crate::broker::wire::Ask;
+use crate::broker::protocol::Ask;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open, stat};
 use rustix::net::sockopt::{socket_acceptconn, socket_type};
 use rustix::net::{
@@ -143,8 +143,8 @@ impl Listener {
     }
 
     /// Has the broker keep these users out, and no others; without one nobody is. False if it couldn't.
-    pub fn keep_out(&self, users: Vec<u32>) -> bool {
-        let told = self.broker.as_ref().map(|broker| broker.ask(&Ask::KeepOut(users)));
+    pub fn set_bans(&self, users: Vec<u32>) -> bool {
+        let told = self.broker.as_ref().map(|broker| broker.ask(&Ask::SetBans(users)));
         told.is_none_or(|told| told.is_ok_and(|answer| answer.done().is_ok()))
     }
 }

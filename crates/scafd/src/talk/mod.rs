@@ -5,20 +5,20 @@
 //! and is closed. No client can block anything here: what it doesn't take waits, within its user's
 //! [`budget`], and is dropped with a stranger.
 
+mod admission;
 mod answers;
+mod bans;
 mod budget;
 mod client;
-mod door;
+mod detached_connections;
 mod event;
-mod kept_out;
-mod let_go;
 mod listen;
-mod mute;
+mod other_versions;
 mod packets;
+mod page_pool;
 mod pages;
 mod peer;
-mod spares;
-mod versions;
+mod throttle;
 
 pub use event::Event;
 pub use listen::{Error as ListenError, Place};
@@ -28,25 +28,25 @@ pub use peer::Peer;
 use crate::apply::MOST_PROGRAMS;
 use crate::broker::Broker;
 use crate::control::{OtherVersion, Reply};
-use crate::log::{Complaints, Limiter};
+use crate::log::{Limiter, UserLimiters};
 use crate::privileges::Owners;
+use bans::Bans;
 use budget::Budget;
 use client::{Client, Stage};
-use kept_out::KeptOut;
-use let_go::LetGo;
+use detached_connections::DetachedConnections;
 use listen::Listener;
-use mute::Muted;
+use other_versions::OtherVersions;
 use packets::{Packet, Wrong, understand};
+use page_pool::PagePool;
 use rustix::event::{Timespec, epoll};
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, shutdown};
 use scaf_proto::hello::{ATTACH, ENTERED, FLAG_STARTING, Hello, Welcome};
 use scaf_proto::{MAGIC, VERSION};
-use spares::Spares;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
-use versions::OtherVersions;
+use throttle::Throttled;
 
 /// Longest packet taken from a client, in bytes.
 const MAX_PACKET: usize = 4096;
@@ -70,19 +70,19 @@ const WATCHED: u64 = 1 << 63;
 pub struct Talk {
     epoll: OwnedFd,
     listener: Listener,
-    muted: Muted,
-    kept_out: KeptOut,
+    throttled: Throttled,
+    bans: Bans,
     /// Until then nobody is taken in.
-    shut_until: Option<Instant>,
+    accept_again_at: Option<Instant>,
     owners: Owners,
     clients: BTreeMap<u64, Client>,
     next: u64,
     max_per_uid: usize,
     max_clients: usize,
     budget: Budget,
-    spares: Spares,
-    let_go: LetGo,
-    complaints: Complaints,
+    page_pool: PagePool,
+    detached: DetachedConnections,
+    complaints: UserLimiters,
     trouble: Limiter,
     other_versions: OtherVersions,
 }
@@ -119,21 +119,21 @@ impl Talk {
         Ok(Talk {
             epoll,
             listener,
-            muted: Muted::default(),
-            kept_out: KeptOut::default(),
-            shut_until: None,
+            throttled: Throttled::default(),
+            bans: Bans::default(),
+            accept_again_at: None,
             owners: Owners::of_machine(),
             clients: BTreeMap::new(),
             next: 1,
             max_per_uid: max_per_uid as usize,
             max_clients,
-            spares: Spares::new(max_per_uid as usize, room),
-            let_go: LetGo::default(),
+            page_pool: PagePool::new(max_per_uid as usize, room),
+            detached: DetachedConnections::default(),
             budget: Budget::new(
                 rustix::process::getuid().as_raw(),
                 std::thread::available_parallelism().map_or(1, usize::from),
             ),
-            complaints: Complaints::default(),
+            complaints: UserLimiters::default(),
             trouble: Limiter::default(),
             other_versions: OtherVersions::default(),
         })
@@ -152,7 +152,7 @@ impl Talk {
 
     /// Connections at this moment.
     pub fn clients(&self) -> usize {
-        self.clients.len() + self.let_go.len()
+        self.clients.len() + self.detached.len()
     }
 
     /// Whether that user is root or the daemon's own.
@@ -184,11 +184,11 @@ impl Talk {
         let mut ready = Vec::with_capacity(64);
         let deadlines = [
             until,
-            self.muted.until(),
-            self.shut_until,
-            self.kept_out.until(),
+            self.throttled.until(),
+            self.accept_again_at,
+            self.bans.until(),
             self.deadline(),
-            self.let_go.until(),
+            self.detached.until(),
         ];
         let timeout = deadlines.into_iter().flatten().min().map(|until| {
             let left = until.saturating_duration_since(Instant::now());
@@ -202,22 +202,22 @@ impl Talk {
         let mut events = Vec::new();
         for event in &ready {
             match event.data.u64() {
-                LISTENER => self.take_in(),
+                LISTENER => self.accept_waiting(),
                 token if token & WATCHED != 0 => events.push(Event::Ready(token & !WATCHED)),
                 id => self.serve(id, event.flags, &mut events),
             }
         }
-        self.unmute();
-        self.open();
-        self.kept_out.let_in(Instant::now(), |users| self.listener.keep_out(users));
-        self.drop_impatient(&mut events);
-        self.let_go.look();
+        self.resume_throttled();
+        self.resume_accepting();
+        self.bans.expire(Instant::now(), |users| self.listener.set_bans(users));
+        self.drop_overdue(&mut events);
+        self.detached.look();
         Ok(events)
     }
 
     fn programs_of(&self, owner: u32) -> usize {
         let programs = self.clients.values().filter(|it| it.peer.owner == owner && !it.is_pending());
-        programs.count() + self.let_go.of(owner)
+        programs.count() + self.detached.of(owner)
     }
 
     /// Takes one packet from a client, or some from a program, and sends what it is owed. The socket tells
@@ -231,7 +231,7 @@ impl Talk {
         if client.stage == Stage::Attached && !self.budget.may_talk(client.peer.owner, Instant::now()) {
             match ready.intersects(epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
                 true => events.push(Event::Gone(id)),
-                false => self.mute(id),
+                false => self.throttle(id),
             }
             return;
         }
@@ -349,7 +349,7 @@ impl Talk {
         let client = self.clients.get_mut(&id).ok_or(io::ErrorKind::NotConnected)?;
         client.pages = Some(match self.budget.is_trusted(client.peer.owner) {
             true => Pages::create()?,
-            false => self.spares.take(&client.peer, Instant::now())?,
+            false => self.page_pool.take(&client.peer, Instant::now())?,
         });
         Ok(())
     }
@@ -363,7 +363,7 @@ impl Talk {
     pub fn with_broker(&mut self, broker: Broker) {
         self.listener.with_broker(broker);
         // Whom a daemon had kept out that was killed comes in again.
-        self.kept_out.tell(Instant::now(), |users| self.listener.keep_out(users));
+        self.bans.apply(Instant::now(), |users| self.listener.set_bans(users));
     }
 
     /// Sends the welcome with the pages' file descriptors. False if the client couldn't take it and was
@@ -411,12 +411,12 @@ impl Talk {
         if let Some(pages) = client.pages
             && !self.budget.is_trusted(client.peer.owner)
         {
-            self.spares.put_back(&client.peer, pages, Instant::now());
+            self.page_pool.put_back(&client.peer, pages, Instant::now());
         }
         if client.welcomed && peer::has_untaken(&client.fd) {
             // It is told that nobody is here.
             let _ = shutdown(&client.fd, Shutdown::Write);
-            self.let_go.add(client.fd, client.peer.owner);
+            self.detached.add(client.fd, client.peer.owner);
         }
     }
 }

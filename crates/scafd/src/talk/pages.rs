@@ -63,14 +63,14 @@ impl Pages {
         let page = self.grant_page();
         page.publish(word, masks);
         // SAFETY: the page lives as long as self, and the kernel takes the address for a name.
-        let bell = unsafe { AtomicU32::from_ptr(page.bell().cast_mut()) };
+        let word = unsafe { AtomicU32::from_ptr(page.futex_word().cast_mut()) };
         // No flag: the client has the page at another address. If it fails, sleepers look by themselves.
-        let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
+        let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// Says which affinities of ours threads may have; see [`GrantPage::note`].
-    pub fn note(&self, masks: &[Mask]) {
-        self.grant_page().note(masks);
+    /// Says which affinities of ours threads may have; see [`GrantPage::record`].
+    pub fn record(&self, masks: &[Mask]) {
+        self.grant_page().record(masks);
     }
 
     /// Says where loops that spin can be made to yield; see [`GrantPage::set_marks`].
@@ -148,7 +148,7 @@ fn told(port: &RuntimeCopy) -> Runtime {
             "keeps its number of threads, for its results' sake; its affinity follows the grant"
         }
         Promise::Left => "keeps its number of threads; its affinity follows the grant",
-        Promise::Told => "is told of the grant, and follows it by itself",
+        Promise::Notified => "is told of the grant, and follows it by itself",
     };
     let end = port.file.iter().position(|byte| *byte == 0).unwrap_or(FILE_BYTES);
     let file = String::from_utf8_lossy(&port.file[..end]);

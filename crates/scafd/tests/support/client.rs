@@ -143,7 +143,7 @@ pub fn main() {
             "runtimes" => {
                 for number in 0..MOST_RUNTIMES {
                     let file = [b'"'; FILE_BYTES];
-                    report.runtimes().tell(number, Kind::OpenBlas, &file, Promise::Follows, [1, 2, 0]);
+                    report.runtimes().record(number, Kind::OpenBlas, &file, Promise::Follows, [1, 2, 0]);
                 }
                 say(verb, "");
             }

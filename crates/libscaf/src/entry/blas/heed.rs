@@ -1,9 +1,9 @@
 //! A thread that finds out when the process computes in a BLAS, tells the daemon, and has the libraries
 //! follow the grant. It exists only in processes with such a library of more than one thread. It looks at the
-//! process's clocks 20 times a second while the process computes ([`scaf_team::pulse`]), 3 us each, and less
-//! often while it sleeps. The process attaches as soon as the library is there: if the first calls of two
-//! programs ran on all threads each, they would spin in each other's way for a second before anybody could
-//! make room.
+//! process's clocks 20 times a second while the process computes ([`scaf_team::parallel_detector`]), 3 us
+//! each, and less often while it sleeps. The process attaches as soon as the library is there: if the first
+//! calls of two programs ran on all threads each, they would spin in each other's way for a second before
+//! anybody could make room.
 
 use super::find;
 use super::table::{LIBRARIES, Library, NEWS, follow, table, threads};
@@ -19,7 +19,7 @@ use core::ffi::c_void;
 use core::mem::zeroed;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering};
-use scaf_team::pulse::{Look, Pulse};
+use scaf_team::parallel_detector::{Look, Pulse};
 
 static UP: AtomicU32 = AtomicU32::new(0);
 

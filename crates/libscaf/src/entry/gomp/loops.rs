@@ -2,7 +2,7 @@
 //! runtime's end without a wait, and then a barrier of ours.
 
 use crate::region::frame::Frame;
-use crate::region::mechanisms::gather::{self, work};
+use crate::region::mechanisms::gather::{self, constructs};
 use crate::region::mechanisms::{fold, park};
 use crate::region::place::place;
 use crate::region::thread::{Thread, thread};
@@ -19,7 +19,7 @@ macro_rules! starts {
                 // SAFETY: this thread's own state.
                 unsafe {
                     if gather::around(this).is_some() {
-                        return work::$gathered as *const () as usize;
+                        return constructs::$gathered as *const () as usize;
                     }
                     match place(this, caller).and_then(|(runtime, _)| runtime.$field) {
                         Some(real) => real as *const () as usize,
@@ -54,7 +54,7 @@ macro_rules! chunks {
                 // SAFETY: this thread's own state; the program's own arguments.
                 unsafe {
                     if let Some(me) = gather::around(this) {
-                        return work::next(me, first, end);
+                        return constructs::next(me, first, end);
                     }
                     let Some((runtime, frame)) = place(this, caller) else { return false };
                     let Some(real) = runtime.$name else { return false };
@@ -92,7 +92,7 @@ macro_rules! ends {
                 // SAFETY: this thread's own state, and the runtime's own entry points.
                 unsafe {
                     if let Some(me) = gather::around(this) {
-                        return work::end(me, true);
+                        return constructs::end(me, true);
                     }
                     let Some((runtime, frame)) = place(this, caller) else { return };
                     leaves_loops(this, frame, $loops);
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn loop_end_nowait(caller: usize) {
     // SAFETY: this thread's own state, and the runtime's own entry point.
     unsafe {
         if let Some(me) = gather::around(this) {
-            return work::end(me, false);
+            return constructs::end(me, false);
         }
         let Some((runtime, frame)) = place(this, caller) else { return };
         leaves_loops(this, frame, 1);
@@ -154,7 +154,7 @@ macro_rules! cancellable {
                 // SAFETY: as above.
                 unsafe {
                     if let Some(me) = gather::around(this) {
-                        return work::end_cancel(me);
+                        return constructs::end_cancel(me);
                     }
                     let Some((runtime, frame)) = place(this, caller) else { return false };
                     leaves_loops(this, frame, $loops);
@@ -193,9 +193,10 @@ macro_rules! plain {
 }
 
 plain! {
-    sections_start(count: u32) -> u32 => sections_begin or 0, |me| work::sections(me, count);
-    sections_next() -> u32 => sections_next or 0, |me| work::next_section(me);
-    sections_end_nowait() -> () => sections_end_nowait or (), |me| work::end(me, false);
-    single_start() -> bool => single_start or false, |me| work::single(me);
-    single_copy_end(what: *mut c_void) -> () => single_copy_end or (), |me| work::single_copied(me, what);
+    sections_start(count: u32) -> u32 => sections_begin or 0, |me| constructs::sections(me, count);
+    sections_next() -> u32 => sections_next or 0, |me| constructs::next_section(me);
+    sections_end_nowait() -> () => sections_end_nowait or (), |me| constructs::end(me, false);
+    single_start() -> bool => single_start or false, |me| constructs::single(me);
+    single_copy_end(what: *mut c_void) -> () => single_copy_end or (),
+        |me| constructs::single_copied(me, what);
 }

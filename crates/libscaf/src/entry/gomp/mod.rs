@@ -16,16 +16,16 @@ use super::opened;
 use crate::region::enter;
 use crate::region::kind::{Kind, Pass, Region, Work};
 use crate::region::mechanisms::gather;
-use crate::region::mechanisms::gather::needs::Needs;
+use crate::region::mechanisms::gather::depend_list::Needs;
+use crate::region::mechanisms::gather::explicit_tasks::{self as gathered, New};
 use crate::region::mechanisms::gather::taskloop::{Range, taskloop};
-use crate::region::mechanisms::gather::tasks::{self as gathered, New};
 use crate::region::tasks as created;
 use crate::region::thread::thread;
 use crate::runtimes::entries::{Body, Runtime};
 use crate::runtimes::lookup;
 use crate::sys::arch;
 use core::ffi::{c_int, c_void};
-use scaf_team::gather::shares::{Loop, Rule};
+use scaf_team::gather::worksharing::{Loop, Rule};
 
 type Long = i64;
 

@@ -1,7 +1,7 @@
 //! Loops that only a gathered team has to know of: ordered ones, statically scheduled ones, and the starts of
 //! those whose schedule the runtime chooses. They are passed on as they came.
 
-use crate::region::mechanisms::gather::{self, doacross, given, loops, work};
+use crate::region::mechanisms::gather::{self, constructs, doacross, gomp_loop_start, loops};
 use crate::region::place::place;
 use crate::region::thread::thread;
 use crate::sys::symbols;
@@ -41,8 +41,10 @@ loops! {
         chunks_maybe_nonmonotonic_runtime or c"GOMP_loop_maybe_nonmonotonic_runtime_start",
         loops::start_runtime;
     find_ordered_static => chunks_ordered_static or c"GOMP_loop_ordered_static_start", loops::start_static;
-    find_ordered_dynamic => chunks_ordered_dynamic or c"GOMP_loop_ordered_dynamic_start", work::start_dynamic;
-    find_ordered_guided => chunks_ordered_guided or c"GOMP_loop_ordered_guided_start", work::start_guided;
+    find_ordered_dynamic => chunks_ordered_dynamic or c"GOMP_loop_ordered_dynamic_start",
+        constructs::start_dynamic;
+    find_ordered_guided => chunks_ordered_guided or c"GOMP_loop_ordered_guided_start",
+        constructs::start_guided;
     find_ordered_runtime => chunks_ordered_runtime or c"GOMP_loop_ordered_runtime_start",
         loops::start_runtime;
     find_next_static => next_static or c"GOMP_loop_static_next", loops::next;
@@ -63,9 +65,9 @@ loops! {
     find_ull_ordered_static => chunks_ull_ordered_static or c"GOMP_loop_ull_ordered_static_start",
         loops::start_ull_static;
     find_ull_ordered_dynamic => chunks_ull_ordered_dynamic or c"GOMP_loop_ull_ordered_dynamic_start",
-        work::start_ull_dynamic;
+        constructs::start_ull_dynamic;
     find_ull_ordered_guided => chunks_ull_ordered_guided or c"GOMP_loop_ull_ordered_guided_start",
-        work::start_ull_guided;
+        constructs::start_ull_guided;
     find_ull_ordered_runtime => chunks_ull_ordered_runtime or c"GOMP_loop_ull_ordered_runtime_start",
         loops::start_ull_runtime;
     find_next_ull_static => next_ull_static or c"GOMP_loop_ull_static_next", loops::next;
@@ -77,14 +79,15 @@ loops! {
         loops::ordered_next;
     find_next_ull_ordered_runtime => next_ull_ordered_runtime or c"GOMP_loop_ull_ordered_runtime_next",
         loops::ordered_next;
-    find_given => given or c"GOMP_loop_start", given::start;
-    find_ordered_given => ordered_given or c"GOMP_loop_ordered_start", given::start;
-    find_ull_given => ull_given or c"GOMP_loop_ull_start", given::start_ull;
-    find_ull_ordered_given => ull_ordered_given or c"GOMP_loop_ull_ordered_start", given::start_ull;
-    find_sections_given => sections_given or c"GOMP_sections2_start", given::sections;
+    find_given => given or c"GOMP_loop_start", gomp_loop_start::start;
+    find_ordered_given => ordered_given or c"GOMP_loop_ordered_start", gomp_loop_start::start;
+    find_ull_given => ull_given or c"GOMP_loop_ull_start", gomp_loop_start::start_ull;
+    find_ull_ordered_given => ull_ordered_given or c"GOMP_loop_ull_ordered_start", gomp_loop_start::start_ull;
+    find_sections_given => sections_given or c"GOMP_sections2_start", gomp_loop_start::sections;
     find_doacross_given => doacross_given or c"GOMP_loop_doacross_start", doacross::start;
     find_ull_doacross_given => ull_doacross_given or c"GOMP_loop_ull_doacross_start", doacross::start;
-    find_unregister => workshare_unregister or c"GOMP_workshare_task_reduction_unregister", given::unregister;
+    find_unregister => workshare_unregister or c"GOMP_workshare_task_reduction_unregister",
+        gomp_loop_start::unregister;
     find_doacross_static => doacross_static or c"GOMP_loop_doacross_static_start", doacross::start_static;
     find_doacross_dynamic => doacross_dynamic or c"GOMP_loop_doacross_dynamic_start", doacross::start_dynamic;
     find_doacross_guided => doacross_guided or c"GOMP_loop_doacross_guided_start", doacross::start_guided;

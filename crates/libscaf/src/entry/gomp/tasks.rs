@@ -2,9 +2,9 @@
 
 use crate::region::frame::Frame;
 use crate::region::mechanisms::gather;
+use crate::region::mechanisms::gather::depend_list::Needs;
+use crate::region::mechanisms::gather::explicit_tasks::{self as gathered, Copy, New};
 use crate::region::mechanisms::gather::gomp_reductions;
-use crate::region::mechanisms::gather::needs::Needs;
-use crate::region::mechanisms::gather::tasks::{self as gathered, Copy, New};
 use crate::region::place::{of_caller, place};
 use crate::region::tasks::{lock, wait};
 use crate::region::thread::{Thread, thread};
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn single_copy_start(argument: *mut c_void, caller: usize)
     // SAFETY: this thread's own state; the program's own argument.
     unsafe {
         match gather::around(thread()) {
-            Some(me) => gather::work::single_copy(me),
+            Some(me) => gather::constructs::single_copy(me),
             None => other_single_copy_start(argument, caller),
         }
     }

@@ -4,8 +4,8 @@ use super::chosen::short;
 use crate::link::{affinity, pages, silence};
 use crate::program::permission;
 use crate::program::promise::note;
-use crate::region::mechanisms::gather::chosen::Chosen;
-use crate::region::mechanisms::gather::{self, work};
+use crate::region::mechanisms::gather::icvs::Chosen;
+use crate::region::mechanisms::gather::{self, constructs};
 use crate::region::mechanisms::resize;
 use crate::region::place::asked;
 use crate::region::thread::thread;
@@ -39,14 +39,14 @@ macro_rules! answers {
 }
 
 answers! {
-    get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |me| work::number(me);
-    get_num_threads() => num_threads or c"omp_get_num_threads" or 1, |me| work::size(me);
+    get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |me| constructs::number(me);
+    get_num_threads() => num_threads or c"omp_get_num_threads" or 1, |me| constructs::size(me);
     in_final() => in_final or c"omp_in_final" or 0, |me| c_int::from(me.task.get().is_final);
-    get_level() => level or c"omp_get_level" or 0, |me| work::level(me);
+    get_level() => level or c"omp_get_level" or 0, |me| constructs::level(me);
     get_active_level() => active_level or c"omp_get_active_level" or 0, |_me| 1;
-    get_team_size(level) => team_size or c"omp_get_team_size" or -1, |me| work::size_at(me, level);
+    get_team_size(level) => team_size or c"omp_get_team_size" or -1, |me| constructs::size_at(me, level);
     get_ancestor_thread_num(level) => ancestor_thread_num or c"omp_get_ancestor_thread_num" or -1,
-        |me| work::number_at(me, level);
+        |me| constructs::number_at(me, level);
 }
 
 /// A region that has one thread because of us is active for the program, as it is without us: the answer
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn get_thread_limit(caller: usize) -> c_int {
     // SAFETY: this thread's own state; no arguments.
     unsafe {
         match gather::around(thread()) {
-            Some(_) => gather::storage::thread_limit(),
+            Some(_) => gather::worker_tls::thread_limit(),
             None => {
                 runtime_of(caller).and_then(|runtime| runtime.thread_limit).map_or(c_int::MAX, |real| real())
             }

@@ -13,7 +13,7 @@ pub unsafe extern "C" fn barrier(caller: usize) {
     // SAFETY: this thread's own state, and the runtime's own entry point.
     unsafe {
         if let Some(me) = gather::around(this) {
-            return gather::work::barrier(me);
+            return gather::constructs::barrier(me);
         }
         let Some((runtime, frame)) = place(this, caller) else { return };
         let Some(real) = runtime.barrier else { return };
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn barrier_cancel(caller: usize) -> bool {
     // SAFETY: as above.
     unsafe {
         if let Some(me) = gather::around(this) {
-            return gather::work::barrier_cancel(me);
+            return gather::constructs::barrier_cancel(me);
         }
         let Some((runtime, frame)) = place(this, caller) else { return false };
         let Some(real) = runtime.barrier_cancel else { return false };

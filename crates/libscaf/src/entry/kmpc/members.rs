@@ -6,7 +6,7 @@ use super::answers::answers;
 use super::tasks;
 use crate::region::mechanisms::gather::cancel::{self, Construct};
 use crate::region::mechanisms::gather::llvm::{self, Copy};
-use crate::region::mechanisms::gather::{Member, around, doacross, work};
+use crate::region::mechanisms::gather::{Member, around, constructs, doacross};
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Micro, Place, Runtime};
 use crate::sys::arch;
@@ -15,10 +15,10 @@ use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
 use core::slice::from_raw_parts;
 use core::sync::atomic::Ordering;
-use scaf_team::deal::Number;
-use scaf_team::gather::chunks::whole;
-use scaf_team::gather::doacross::Dimension;
-use scaf_team::gather::shares::Rule;
+use scaf_team::gather::doacross_sync::Dimension;
+use scaf_team::gather::llvm_chunks::whole;
+use scaf_team::gather::worksharing::Rule;
+use scaf_team::static_schedule::Number;
 
 pub const MEMBER_AT: usize = REGION_AT + offset_of!(Thread, member);
 
@@ -104,9 +104,9 @@ entries! {
 }
 
 answers! {
-    is_master() -> c_int, or 0, |me| c_int::from(work::number(me) == 0);
-    is_of_number(number: c_int) -> c_int, or 0, |me| c_int::from(work::number(me) == number);
-    is_first() -> c_int, or 0, |me| c_int::from(work::single(me));
+    is_master() -> c_int, or 0, |me| c_int::from(constructs::number(me) == 0);
+    is_of_number(number: c_int) -> c_int, or 0, |me| c_int::from(constructs::number(me) == number);
+    is_first() -> c_int, or 0, |me| c_int::from(constructs::single(me));
     copy(_bytes: usize, data: *mut c_void, how: Copy, has_it: c_int) -> (), or (),
         |me| llvm::copy(me, data, how, has_it != 0);
     turn_is_over() -> (), or (), |me| llvm::end_ordered(me);

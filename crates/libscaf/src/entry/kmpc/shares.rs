@@ -1,14 +1,15 @@
 //! Loops with a static schedule on LLVM's runtime, which tells each thread its share of the iterations by the
-//! thread's number. A member of a gathered team is told its own (`region/mechanisms/gather/dealt.rs`).
+//! thread's number. A member of a gathered team is told its own
+//! (`region/mechanisms/gather/static_schedule_check.rs`).
 
 use super::place::{nothing, place};
-use crate::region::mechanisms::gather::{self, dealt};
+use crate::region::mechanisms::gather::{self, static_schedule_check};
 use crate::region::place::index;
 use crate::region::thread::thread;
 use crate::runtimes::entries::{Place, ShareOut};
 use crate::sys::symbols;
 use core::ffi::c_int;
-use scaf_team::deal::{Deal, tell};
+use scaf_team::static_schedule::{Deal, tell};
 
 /// LLVM's numbers for static schedules, and bits beside them.
 const CHUNKED: c_int = 33;
@@ -43,7 +44,7 @@ macro_rules! shares {
                         Some((runtime, frame)) => (runtime.$field, frame),
                         None => (None, None),
                     };
-                    if real.is_some() && frame.is_some() && dealt::are_compared() {
+                    if real.is_some() && frame.is_some() && static_schedule_check::are_compared() {
                         return $compare as *const () as usize;
                     }
                     let real: Option<ShareOut<$number, $difference>> =
@@ -60,7 +61,8 @@ macro_rules! shares {
                 // SAFETY: this thread's own state; the program's own variables.
                 unsafe {
                     let Some(me) = gather::around(thread()) else { return };
-                    let (number, team) = (gather::work::number(me) as u32, gather::work::size(me) as u32);
+                    let number = gather::constructs::number(me) as u32;
+                    let team = gather::constructs::size(me) as u32;
                     // Alone, nothing is cut.
                     let deal = if team == 1 { Deal::Balanced } else { deal(schedule, i64::from(chunk)) };
                     let told = tell(deal, (*first, *last, step), number, team);
@@ -91,7 +93,7 @@ macro_rules! shares {
                         let part = index(this, runtime);
                         let told = |deal| tell(deal, all, part, team);
                         let (ours, other) = (told(Deal::Balanced), told(Deal::Blocks(1)));
-                        dealt::saw((*first, *last) == (ours.first, ours.last), ours != other);
+                        static_schedule_check::saw((*first, *last) == (ours.first, ours.last), ours != other);
                     }
                 }
             }

@@ -2,10 +2,10 @@
 //! program's, and each call is a member's.
 
 use super::answers::answers;
+use crate::region::mechanisms::gather::depend_list::{Needs, Record};
 use crate::region::mechanisms::gather::llvm_reductions::{self, Input, OldInput};
 use crate::region::mechanisms::gather::llvm_tasks::{self, Dealt, Duplicate, Routine, Task};
-use crate::region::mechanisms::gather::needs::{Needs, Record};
-use crate::region::mechanisms::gather::{around, tasks};
+use crate::region::mechanisms::gather::{around, explicit_tasks};
 use crate::region::thread::thread;
 use crate::runtimes::entries::Place;
 use core::ffi::{c_int, c_void};
@@ -31,16 +31,20 @@ answers! {
         null_mut()
     };
     wait_for(count: c_int, needs: *const Record, more: c_int, others: *const Record) -> (), or (),
-        |me| tasks::await_needs(me, &Needs::of_records((needs, count), (others, more)));
+        |me| explicit_tasks::await_needs(me, &Needs::of_records((needs, count), (others, more)));
     // The newer form: without waiting, it's a task that does nothing.
     wait_or_not(
         count: c_int, needs: *const Record, more: c_int, others: *const Record, goes_on: c_int
     ) -> (), or (), |me| {
         let needs = Needs::of_records((needs, count), (others, more));
-        if goes_on != 0 { llvm_tasks::nothing_behind(me, &needs) } else { tasks::await_needs(me, &needs) }
+        if goes_on != 0 {
+            llvm_tasks::nothing_behind(me, &needs)
+        } else {
+            explicit_tasks::await_needs(me, &needs)
+        }
     };
     group_start() -> (), or (), |me| {
-        let _: bool = tasks::group_start(me);
+        let _: bool = explicit_tasks::group_start(me);
     };
     group_end() -> *mut c_void, or null_mut(), |me| {
         llvm_reductions::group_end(me);

@@ -18,7 +18,7 @@ pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
     // SAFETY: this thread's own state; the program's own arguments, for the runtime's own entry point.
     unsafe {
         if let Some(me) = gather::around(this) {
-            return gather::work::barrier(me);
+            return gather::constructs::barrier(me);
         }
         let Some((runtime, frame)) = place(this, caller) else { return };
         let Some(real) = runtime.kmpc_barrier else { return };
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn cancel_barrier(here: Place, number: c_int, caller: usiz
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
         match gather::around(thread()) {
-            Some(me) => without_provenance_mut(usize::from(gather::work::barrier_cancel(me))),
+            Some(me) => without_provenance_mut(usize::from(gather::constructs::barrier_cancel(me))),
             None => other_cancel_barrier(here, number, caller),
         }
     }

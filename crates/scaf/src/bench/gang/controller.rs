@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use scafd::apply::gang::stop::Way;
 use scafd::apply::gang::{Gangs, Member, Turn};
 use scafd::apply::guardian::Guardian;
-use scafd::observe::process::Process;
+use scafd::observe::proc_pid::Process;
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;

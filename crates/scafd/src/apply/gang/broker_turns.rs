@@ -2,7 +2,7 @@
 
 use super::turn::{Member, Turn};
 use crate::broker::Broker;
-use crate::broker::wire::{Answer, Ask, Who};
+use crate::broker::protocol::{Answer, Ask, Who};
 use std::io;
 
 /// Most failures that are asked for at once.

@@ -8,14 +8,14 @@
 //! threads, are less than the program's CPU time, and they are opened again. Most machines of clouds have
 //! no counters: that is found out once, and not tried again.
 
-mod name;
+mod event_name;
 mod perf;
 
-pub use name::{Code, Name, NotAName, Unresolved};
+pub use event_name::{Code, Name, NotAName, Unresolved};
 pub use perf::Counter;
 
 use crate::broker::Broker;
-use crate::observe::process::Process;
+use crate::observe::proc_pid::Process;
 use scaf_policy::ProgramId;
 use scaf_policy::counters::{Counts, EVENTS, Event, Reading, Readings};
 use std::collections::BTreeMap;
@@ -281,8 +281,9 @@ fn is_forbidden(error: &io::Error) -> bool {
 }
 
 fn usual(root: &Path, event: Event) -> Option<Name> {
-    let stalls =
-        || STALLS.iter().filter(|_| name::core(root).is_some_and(|core| STALLING_CORES.contains(&&*core)));
+    let stalls = || {
+        STALLS.iter().filter(|_| event_name::core(root).is_some_and(|core| STALLING_CORES.contains(&&*core)))
+    };
     let (_, name) = DEFAULTS.iter().chain(stalls()).find(|(which, _)| *which == event)?;
     name.parse().ok()
 }

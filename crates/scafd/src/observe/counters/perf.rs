@@ -1,8 +1,8 @@
 //! One counter of the kernel's: `perf_event_open`.
 
-use super::name::Code;
+use super::event_name::Code;
 use crate::broker::Broker;
-use crate::broker::wire::Ask;
+use crate::broker::protocol::Ask;
 use perf_event_open_sys::bindings::{
     PERF_FLAG_FD_CLOEXEC, PERF_FORMAT_TOTAL_TIME_ENABLED, PERF_FORMAT_TOTAL_TIME_RUNNING, perf_event_attr,
 };

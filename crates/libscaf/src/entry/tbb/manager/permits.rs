@@ -1,7 +1,8 @@
-//! The permits that oneTBB holds ([`super`]), and who is told when they change. `scaf_team::permits` divides,
-//! under the lock of [`table`]. Callbacks run outside of the lock: on the thread whose call changed what
-//! others may have, as with Intel's manager, or on the keeper when the grant has changed. A release waits for
-//! a callback of the permit on another thread, because the permit's owner goes away afterwards.
+//! The permits that oneTBB holds ([`super`]), and who is told when they change.
+//! `scaf_team::permit_division` divides, under the lock of [`table`]. Callbacks run outside of the lock: on
+//! the thread whose call changed what others may have, as with Intel's manager, or on the keeper when the
+//! grant has changed. A release waits for a callback of the permit on another thread, because the permit's
+//! owner goes away afterwards.
 
 use super::holders::{self, Callback, callback_of, with_their_signals};
 use super::table::{self, Entry, Locked, entries, free, lock, used};
@@ -14,7 +15,7 @@ use crate::sys::thread::give_way;
 use core::ffi::c_void;
 use core::ptr::{eq, from_ref, null};
 use core::sync::atomic::{AtomicU32, Ordering};
-use scaf_team::permits::{Rank, divide};
+use scaf_team::permit_division::{Rank, divide};
 
 pub use super::holders::{disconnect, is_connected};
 

@@ -8,7 +8,7 @@ use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::{from_ref, null_mut};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use scaf_team::permits::Permit;
+use scaf_team::permit_division::Permit;
 
 /// One permit, guarded by the lock; only `used` is read without it.
 pub struct Entry {

@@ -2,8 +2,8 @@
 //! ends with the thread that made it; it blocks all signals but those that it causes itself, leaves terminal
 //! and process group, and closes all files; the kernel kills it first where memory is short; it has a
 //! deadline; it is on a context of its own; memory shared with others is not writable; it leaves no core; its
-//! system calls are filtered (`scaf_team::sandbox::filter`). It ends by exit_group: no buffer of the program
-//! is written, and none of its destructors run.
+//! system calls are filtered (`scaf_team::sandbox::syscall_filter`). It ends by exit_group: no buffer of the
+//! program is written, and none of its destructors run.
 
 use super::process::each_mapping;
 use super::sheet::{SHEET_BYTES, Sheet};
@@ -16,8 +16,8 @@ use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use scaf_proto::MASK_WORDS;
 use scaf_proto::experiment::Outcome;
-use scaf_team::sandbox::filter::{self, Write};
-use scaf_team::sandbox::maps::Care;
+use scaf_team::sandbox::proc_maps::Care;
+use scaf_team::sandbox::syscall_filter::{self, Write};
 
 const FAULTS: [c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
@@ -190,8 +190,8 @@ unsafe fn guard(sheet: &'static Sheet, own: &[usize]) -> bool {
 
 fn set_filter() -> bool {
     let program = libc::sock_fprog {
-        len: filter::PROGRAM.len() as u16,
-        filter: (&raw const filter::PROGRAM).cast_mut().cast(),
+        len: syscall_filter::PROGRAM.len() as u16,
+        filter: (&raw const syscall_filter::PROGRAM).cast_mut().cast(),
     };
     let operation = libc::SECCOMP_SET_MODE_FILTER as usize;
     let arguments = [operation, 0, (&raw const program).expose_provenance(), 0];
@@ -238,13 +238,13 @@ extern "C" fn called(_: c_int, about: *mut libc::siginfo_t, context: *mut c_void
     unsafe {
         let call = about.cast::<u8>().add(CALL_AT).cast::<c_int>().read();
         let (second, third, result) = arch::trapped_call(context);
-        *result = match filter::write(call) {
+        *result = match syscall_filter::write(call) {
             Some(Write::Bytes) => third,
             Some(Write::Parts) => {
                 let parts = core::ptr::with_exposed_provenance::<libc::iovec>(second as usize);
                 (0..third.clamp(0, 1024) as usize).map(|part| (*parts.add(part)).iov_len as i64).sum()
             }
-            None => end(if filter::waits(call) { Outcome::Waits } else { Outcome::Forbidden }),
+            None => end(if syscall_filter::waits(call) { Outcome::Waits } else { Outcome::Forbidden }),
         };
     }
 }

@@ -24,8 +24,8 @@ use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::experiment::{Account, Outcome};
 use scaf_team::choice::{Choice, Length};
-use scaf_team::sandbox::lines;
-use scaf_team::sandbox::maps::Care;
+use scaf_team::sandbox::proc_lines;
+use scaf_team::sandbox::proc_maps::Care;
 
 /// Ticks after which a copy that hasn't ended is killed: 2 to 4 s at 4 to 2 GHz.
 const LATE_TICKS: u64 = 1 << 33;
@@ -188,8 +188,8 @@ fn sheet() -> Option<&'static Sheet> {
 fn is_safe(natural: u32, forced: bool, own: &[usize]) -> bool {
     let (mut threads, mut tracer) = (0, None);
     let read = each_line(c"/proc/self/status", |line| {
-        threads = lines::field(line, b"Threads").unwrap_or(threads);
-        tracer = lines::field(line, b"TracerPid").or(tracer);
+        threads = proc_lines::field(line, b"Threads").unwrap_or(threads);
+        tracer = proc_lines::field(line, b"TracerPid").or(tracer);
         true
     });
     // Threads other than the team's may be in the middle of anything: the copy has nobody to give their locks
@@ -244,7 +244,7 @@ fn kill(pid: u32) {
 
 fn tell(outcome: Outcome, cpu_ns: u64, lost_ns: u64) {
     let region = REGION.load(Ordering::Relaxed);
-    pages::report().experiments().tell(&Account { region, outcome, cpu_ns, lost_ns });
+    pages::report().experiments().record(&Account { region, outcome, cpu_ns, lost_ns });
 }
 
 /// After a fork, in the child: neither the experiment nor the page is its own.

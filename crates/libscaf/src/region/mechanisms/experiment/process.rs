@@ -1,8 +1,8 @@
 //! What the kernel says of this process.
 
 use core::ffi::c_void;
-use scaf_team::sandbox::lines;
-use scaf_team::sandbox::maps::Mapping;
+use scaf_team::sandbox::proc_lines;
+use scaf_team::sandbox::proc_maps::Mapping;
 
 /// Hands over all mappings of the process until `take` says `false`; `true` if it never did.
 pub fn each_mapping(mut take: impl FnMut(&Mapping) -> bool) -> bool {
@@ -19,7 +19,7 @@ pub fn each_line(path: &core::ffi::CStr, take: impl FnMut(&[u8]) -> bool) -> boo
         let read = |room: &mut [u8]| {
             usize::try_from(libc::read(file, room.as_mut_ptr().cast::<c_void>(), room.len())).ok()
         };
-        let all = lines::each(read, take);
+        let all = proc_lines::each(read, take);
         libc::close(file);
         all
     }

@@ -5,13 +5,13 @@
 //! being run, and so are met dependences on them.
 
 use super::forbids;
-pub use super::pool::drops;
-use super::pool::with;
-use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
+use super::gathered_team::{CREW, MEMBERS, Member, SHARES, TEAM};
+pub use super::task_pool::drops;
+use super::task_pool::with;
 use crate::runtimes::entries::Runtime;
 use crate::sys::futex::Futex;
 use core::ffi::c_int;
-use scaf_team::gather::crew::Cancelled;
+use scaf_team::gather::scheduler::Cancelled;
 
 /// A construct that is cancelled by one of its members.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Carriers: the kernel threads that run members.
 
-use super::storage;
-use super::team::{CARRIERS, CREW, Carrier, MASTERS, has_context, reset_idle};
-use super::turns::carry;
+use super::fibers::carry;
+use super::gathered_team::{CARRIERS, CREW, Carrier, MASTERS, has_context, reset_idle};
+use super::worker_tls;
 use crate::program::masters;
 use crate::sys::arch::{self, Context};
 use crate::sys::futex::Futex;
@@ -24,7 +24,7 @@ const BETWEEN_TICKS: u64 = 1 << 21;
 /// The master begins a region; its own carrier.
 #[inline]
 pub fn begin() -> &'static Carrier {
-    MASTERS.task.store(storage::task(0), Ordering::Relaxed);
+    MASTERS.task.store(worker_tls::task(0), Ordering::Relaxed);
     reset_idle();
     MASTERS
 }
@@ -89,7 +89,7 @@ extern "C" fn run(number: *mut c_void) -> *mut c_void {
         let bell = BELL.load(Ordering::SeqCst);
         if CREW.board(number) {
             // Of each team anew: a team's threads may block some for a while.
-            storage::take_signals(&mut has);
+            worker_tls::take_signals(&mut has);
             serve(carrier, number);
             CREW.unboard();
         } else if !rings_soon(bell, number) {

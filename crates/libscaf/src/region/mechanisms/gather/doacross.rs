@@ -1,18 +1,18 @@
 //! `doacross` loops: an iteration waits until certain earlier ones have told that it may go on. A member that
 //! is alone does them in order, and has nobody to wait for.
 
-use super::chosen;
-use super::given::{Asked, come, room, rule};
-use super::team::{CREW, Member, around};
-use super::turns::wait_for;
-use super::work::{come_and, leave_share, next};
+use super::constructs::{come_and, leave_share, next};
+use super::fibers::wait_for;
+use super::gathered_team::{CREW, Member, around};
+use super::gomp_loop_start::{Asked, come, room, rule};
+use super::icvs;
 use crate::region::thread::thread;
 use crate::sys::arch;
 use crate::sys::futex::Futex;
 use core::ffi::c_void;
 use core::slice::from_raw_parts;
-use scaf_team::gather::doacross::{Dimension, Flags, Posts};
-use scaf_team::gather::shares::{Loop, Rule};
+use scaf_team::gather::doacross_sync::{Dimension, Flags, Posts};
+use scaf_team::gather::worksharing::{Loop, Rule};
 
 /// Bytes of so many words.
 fn bytes(words: usize) -> usize {
@@ -60,7 +60,7 @@ starts! {
     start_static(chunk), |_me| Rule::Static(chunk);
     start_dynamic(chunk), |_me| Rule::Dynamic(chunk.max(1));
     start_guided(chunk), |_me| Rule::Guided(chunk.max(1));
-    start_runtime(), |me| chosen::rule(me.chosen.get());
+    start_runtime(), |me| icvs::rule(me.chosen.get());
 }
 
 /// The same with the schedule as a number, and shared memory.

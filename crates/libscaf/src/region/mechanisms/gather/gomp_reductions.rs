@@ -4,15 +4,15 @@
 //! Such an array has 7 words, and 3 more for each variable: its address, where a thread's value is in that
 //! thread's memory, and one for the runtime.
 
-use super::blocks;
-use super::pool::with;
-use super::tasks::group_end;
-use super::team::Member;
-use super::work;
-use super::work::number;
+use super::block_cache;
+use super::constructs;
+use super::constructs::number;
+use super::explicit_tasks::group_end;
+use super::gathered_team::Member;
+use super::task_pool::with;
 use crate::sys::memory::aligned;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
-use scaf_team::gather::tasks::NONE;
+use scaf_team::gather::task_table::NONE;
 
 /// Words of an array: how many variables there are, bytes for each thread, where they are (before that, how
 /// they are aligned) and end, the next array, and whether it is a list's first one.
@@ -75,7 +75,7 @@ fn size(bytes: usize, alignment: usize) -> usize {
 
 /// The calling task's group has the reductions of a list.
 pub unsafe fn register(me: &Member, list: *mut usize) {
-    in_group(me, list, |around| give_memory(list, work::size(me) as usize, around));
+    in_group(me, list, |around| give_memory(list, constructs::size(me) as usize, around));
 }
 
 /// The calling task's group has them, too, in the memory of another member's list, which is for the same
@@ -119,7 +119,7 @@ pub fn give_memory(list: *mut usize, team: usize, around: usize) {
     make(list, around, |array| {
         let bytes = array.get(BYTES).saturating_mul(team);
         let alignment = array.get(MEMORY);
-        let memory = aligned(blocks::take(size(bytes, alignment)), alignment);
+        let memory = aligned(block_cache::take(size(bytes, alignment)), alignment);
         array.set(MEMORY, memory.expose_provenance());
         array.set(END, memory.addr().wrapping_add(bytes));
     });
@@ -151,7 +151,7 @@ pub unsafe fn unregister(list: *mut usize) -> bool {
         let memory = array.get(MEMORY);
         let bytes = array.get(END).wrapping_sub(memory);
         // SAFETY: nobody uses it any more.
-        unsafe { blocks::put_back(with_exposed_provenance_mut(memory), bytes) }
+        unsafe { block_cache::put_back(with_exposed_provenance_mut(memory), bytes) }
         match array.next() {
             Some(next) if next.get(FIRST) == 0 => array = next,
             _ => return true,

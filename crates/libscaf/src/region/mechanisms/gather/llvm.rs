@@ -1,17 +1,17 @@
 //! What code of LLVM's compilers asks of its runtime, answered for members: loops that are dealt out in
 //! chunks, with their `ordered` parts, reductions, and data that one member copies to all.
 
-use super::own::Method;
-use super::team::{CREW, MEMBERS, Member, SHARES, TEAM};
-use super::turns::give_turn;
-use super::work::{barrier, barrier_within, come, leave};
-use super::{chosen, forbids};
+use super::constructs::{barrier, barrier_within, come, leave};
+use super::fibers::give_turn;
+use super::gathered_team::{CREW, MEMBERS, Member, SHARES, TEAM};
+use super::llvm_state::Method;
+use super::{forbids, icvs};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
-use scaf_team::deal::Deal;
-use scaf_team::gather::chunks::{Chunk, chunk, in_turn};
-use scaf_team::gather::shares::{Loop, Rule};
+use scaf_team::gather::llvm_chunks::{Chunk, chunk, in_turn};
+use scaf_team::gather::worksharing::{Loop, Rule};
+use scaf_team::static_schedule::Deal;
 
 /// The runtime's numbers for schedules. Those of ordered loops and of loops whose chunks must not be merged
 /// are the same further up.
@@ -58,7 +58,7 @@ fn by_setting() -> (Rule, Option<Deal>) {
     const MONOTONIC: c_int = c_int::MIN;
     const STATIC: c_int = 1;
     const DYNAMIC: c_int = 2;
-    let (kind, chunk) = chosen::schedule();
+    let (kind, chunk) = icvs::schedule();
     let size = chunk.max(1) as u64;
     match kind & !MONOTONIC {
         STATIC if chunk > 0 => (Rule::Dynamic(1), Some(Deal::Chunks(size))),

@@ -6,18 +6,18 @@
 //! shared: the first member to come makes the values for all, in a block of their own, and the last one to
 //! leave adds them up.
 
-use super::blocks;
-use super::pool::{self, with};
-use super::tasks::{group_close, group_start, group_wait};
-use super::team::{CREW, Member};
-use super::turns::{give_turn, wait_for};
-use super::work::{number, size};
+use super::block_cache;
+use super::constructs::{number, size};
+use super::explicit_tasks::{group_close, group_start, group_wait};
+use super::fibers::{give_turn, wait_for};
+use super::gathered_team::{CREW, Member};
+use super::task_pool::{self, with};
 use crate::sys::memory;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use scaf_team::gather::tasks::{NONE, Number};
+use scaf_team::gather::task_table::{NONE, Number};
 
 /// Adds the second to the first; or makes the first, with the original at hand.
 type Both = unsafe extern "C" fn(*mut c_void, *mut c_void);
@@ -160,7 +160,7 @@ unsafe fn fill<V: Variable>(
     unsafe {
         let all = size_of::<Reductions>() + inputs.len() * size_of::<Item>();
         let more = if values.is_null() { LINE + bytes } else { 0 };
-        let Some(room) = pool::room(group, all + more, LINE) else { return };
+        let Some(room) = task_pool::room(group, all + more, LINE) else { return };
         let shared = Cell::new(values.cast::<c_void>());
         let mut values = values;
         if values.is_null() {
@@ -219,7 +219,7 @@ pub unsafe fn begin_shared<V: Variable>(me: &'static Member, which: usize, input
         let bytes = bytes_of(inputs, size(me) as usize);
         let taken = shared.compare_exchange(0, MAKING, Ordering::Acquire, Ordering::Acquire);
         if taken.is_ok() {
-            let block = blocks::take(bytes);
+            let block = block_cache::take(bytes);
             fill(me, group, inputs, block.cast(), bytes, true);
             shared.store(block.expose_provenance(), Ordering::Release);
             CREW.changed(&crate::sys::futex::Futex);
@@ -285,7 +285,7 @@ pub unsafe fn group_end(me: &'static Member) {
         let at = with_exposed_provenance::<Reductions>(with(|table| table.reductions(group)));
         if let Some(reductions) = at.as_ref().filter(|reductions| reductions.group == group) {
             leave(me, reductions);
-            pool::give_up_large(group);
+            task_pool::give_up_large(group);
         }
         group_close(me);
     }
@@ -304,7 +304,7 @@ unsafe fn leave(me: &Member, reductions: &Reductions) {
                 && left.fetch_add(1, Ordering::AcqRel).wrapping_add(1) == team as u32
             {
                 add_up(reductions, team as usize);
-                blocks::put_back(block, reductions.bytes);
+                block_cache::put_back(block, reductions.bytes);
                 left.store(0, Ordering::Relaxed);
                 shared.store(0, Ordering::Release);
             }

@@ -8,19 +8,19 @@
 //! more from within, and returns. Its next part is run when it is taken again.
 
 use super::cancel::drops;
-use super::current::Current;
-use super::needs::Needs;
-use super::pool::{self, run, with};
-use super::tasks::{await_needs, group_end, group_start, put, taskwait};
-use super::team::{Member, TEAM, around};
-use super::turns::give_turn;
-use super::work::size;
+use super::constructs::size;
+use super::current_task::Current;
+use super::depend_list::Needs;
+use super::explicit_tasks::{await_needs, group_end, group_start, put, taskwait};
+use super::fibers::give_turn;
+use super::gathered_team::{Member, TEAM, around};
+use super::task_pool::{self, run, with};
 use crate::region::thread::thread;
 use crate::sys::memory;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
-use scaf_team::gather::tasks::{For, NONE, Number, Work};
+use scaf_team::gather::task_table::{For, NONE, Number, Work};
 
 /// A task's function: with the number of whoever runs it.
 pub type Routine = unsafe extern "C" fn(c_int, *mut Task) -> c_int;
@@ -102,7 +102,7 @@ unsafe fn memory(me: &'static Member, flags: u32, own: usize, bytes: usize) -> *
             now.record = table.open()?;
         }
         let record = table.open()?;
-        let room = pool::room(record, all, ALIGNMENT);
+        let room = task_pool::room(record, all, ALIGNMENT);
         if room.is_none() {
             table.close(record);
         }
@@ -151,7 +151,7 @@ pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &Needs) {
             && defers(me)
             && flags & flags::AT_ONCE == 0
             && me.task.get().record != NONE
-            && !pool::are_many();
+            && !task_pool::are_many();
         if may_wait && !needs.name_everything() {
             let is_final = flags & flags::FINAL != 0;
             let body = run_part as *const () as usize;
@@ -265,7 +265,7 @@ pub unsafe fn give_way(me: &'static Member) {
         match taken {
             Some(taken) => {
                 let over = run(me, taken);
-                pool::change(|table| pool::end(table, taken.0, over));
+                task_pool::change(|table| task_pool::end(table, taken.0, over));
             }
             None => give_turn(me),
         }

@@ -1,14 +1,14 @@
-//! Loops of all schedules but those in [`work`](super::work), and ordered ones: a member goes on in an
-//! ordered part when all iterations before its chunk are over.
+//! Loops of all schedules but those in [`constructs`](super::constructs), and ordered ones: a member goes on
+//! in an ordered part when all iterations before its chunk are over.
 
-use super::chosen;
-use super::team::{CREW, Member, SHARES, around};
-use super::turns::wait_for;
-use super::work::{begin, next as next_chunk};
+use super::constructs::{begin, next as next_chunk};
+use super::fibers::wait_for;
+use super::gathered_team::{CREW, Member, SHARES, around};
+use super::icvs;
 use crate::region::thread::thread;
 use crate::sys::futex::Futex;
 use core::ffi::c_void;
-use scaf_team::gather::shares::{Loop, Rule};
+use scaf_team::gather::worksharing::{Loop, Rule};
 
 pub unsafe extern "C" fn start_static(
     start: i64,
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn start_ull_static(
 /// The calling member's schedule for loops that leave it open.
 unsafe fn rule() -> Rule {
     // SAFETY: this thread's own state.
-    unsafe { around(thread()).map_or(Rule::Static(0), |me| chosen::rule(me.chosen.get())) }
+    unsafe { around(thread()).map_or(Rule::Static(0), |me| icvs::rule(me.chosen.get())) }
 }
 
 pub unsafe extern "C" fn start_runtime(

@@ -3,20 +3,23 @@
 //! A region that began on real threads is gathered at a barrier when its grant has become smaller than its
 //! team, or if its team has always had more threads than PUs and meets often. The last thread to arrive
 //! decides that, while all others wait for it. Each thread becomes a member that keeps its stack and its
-//! thread-local storage. Its kernel thread goes to its *berth* ([`berths`]) and sleeps. The master's doesn't:
-//! it is carrier 0, and takes the signals that are for the whole process.
+//! thread-local storage. Its kernel thread goes to its *berth* ([`idle_stacks`]) and sleeps. The master's
+//! doesn't: it is carrier 0, and takes the signals that are for the whole process.
 //!
 //! Nobody is within a loop, a section or a single then, so what the runtime keeps of these, for each thread,
 //! is equal for all of them. It stays so while the team is gathered, because all miss the same ones. So
 //! members can be threads again behind any later barrier, and are when the grant is as large as the team: the
 //! watch asks for it. At the region's end each goes home before it returns into the runtime.
 
-use super::chosen::{self, Chosen};
-use super::current::Current;
-use super::may::{may_midway, may_now};
-use super::team::{CREW, MEMBERS, MOST, Member, TEAM, around};
-use super::turns::{change, meet, settle, wait};
-use super::{berths, carriers, forbids, kernel, look, pool, storage, watch, yields};
+use super::current_task::Current;
+use super::eligibility::{may_midway, may_now};
+use super::fibers::{change, meet, settle, wait};
+use super::gathered_team::{CREW, MEMBERS, MOST, Member, TEAM, around};
+use super::icvs::{self, Chosen};
+use super::{
+    carrier_monitor, carriers, forbids, idle_stacks, member_signals, midway_report, task_pool, worker_tls,
+    yielding_loops,
+};
 use crate::link::pages;
 use crate::program::masters::{is_crowded, is_too_large};
 use crate::region::frame::Frame;
@@ -29,9 +32,9 @@ use crate::sys::futex::Futex;
 use core::ffi::c_int;
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use scaf_team::gather::crew::Until;
-use scaf_team::gather::shares::Hand;
-use scaf_team::gather::tasks::NONE;
+use scaf_team::gather::scheduler::Until;
+use scaf_team::gather::task_table::NONE;
+use scaf_team::gather::worksharing::Hand;
 
 /// The tick at which the last team went home.
 static HOME_AT: AtomicU64 = AtomicU64::new(0);
@@ -53,7 +56,7 @@ pub fn may(region: &Region, size: u32) -> Option<Code> {
     let may = may_midway(region, size);
     if may && code.runtime.is_llvms() && forbids::asks_chosen() {
         // SAFETY: the calling thread is about to be the region's master.
-        chosen::note_schedule(&unsafe { Chosen::of(code.runtime) });
+        icvs::note_schedule(&unsafe { Chosen::of(code.runtime) });
     }
     may.then_some(code)
 }
@@ -61,7 +64,7 @@ pub fn may(region: &Region, size: u32) -> Option<Code> {
 /// The caller is the last thread to arrive at the region's barrier: whether it becomes a gathered team there.
 #[inline(always)]
 pub fn gathers(frame: &Frame, team: u32) -> bool {
-    yields::make_at_barrier();
+    yielding_loops::make_at_barrier();
     match frame.gathers {
         Some(code) if is_crowded(team) || is_too_large(team) => gather(frame, code, team),
         _ => false,
@@ -75,34 +78,34 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     let before = frame.crowded.fetch_add(1, Ordering::Relaxed);
     let meets_often = || {
         let (since, already) = on_threads_since(frame);
-        look::is_often(ticks().wrapping_sub(since), before.saturating_sub(already))
+        midway_report::is_often(ticks().wrapping_sub(since), before.saturating_sub(already))
     };
     let possible = before >= PATIENCE
         && (is_crowded(team) || meets_often())
         && team <= MOST as u32
         && frame.has_no_tasks()
-        && (!word.spins() || yields::are_made())
+        && (!word.spins() || yielding_loops::are_made())
         && ticks().wrapping_sub(HOME_AT.load(Ordering::Relaxed)) > BETWEEN
         && CREW.open() == 0
         && CREW.is_empty()
         && may_now(code)
-        && watch::is_there()
-        && berths::are_there(team);
+        && carrier_monitor::is_there()
+        && idle_stacks::are_there(team);
     let Some(dop) = word.dop().filter(|_| possible) else { return false };
-    storage::note_limit(code.runtime);
+    worker_tls::note_limit(code.runtime);
     if !forbids::asks_chosen() {
         // SAFETY: the calling thread's. Nobody can have changed it, so it is the master's.
-        chosen::note_schedule(&unsafe { Chosen::of(code.runtime) });
+        icvs::note_schedule(&unsafe { Chosen::of(code.runtime) });
     }
     TEAM.has_tasks.set(forbids::has_tasks());
     // What may be cancelled isn't gathered midway.
     TEAM.cancels.set(false);
     if TEAM.has_tasks.get() {
-        pool::begin();
+        task_pool::begin();
     }
-    storage::take_own();
-    look::reports_at(frame.slot);
-    watch::of(code);
+    worker_tls::take_own();
+    midway_report::reports_at(frame.slot);
+    carrier_monitor::of(code);
     AT_GATHERING.store(before, Ordering::Relaxed);
     CREW.gather(team, dop.min(team).max(1));
     true
@@ -138,14 +141,14 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
         *me.context.get() = arch::Context::with_storage(arch::storage());
         (*this).member = (&raw const *me).cast();
         if number != 0 {
-            kernel::join(me, None);
-            return berths::moor(me);
+            member_signals::join(me, None);
+            return idle_stacks::moor(me);
         }
         let carrier = carriers::gathered();
-        watch::again();
+        carrier_monitor::again();
         me.carrier.set(Some(carrier));
-        kernel::join(me, Some(carrier));
-        look::begins(ticks());
+        member_signals::join(me, Some(carrier));
+        midway_report::begins(ticks());
         let open = CREW.open();
         if open > 1 {
             carriers::call(open);
@@ -171,7 +174,7 @@ pub unsafe fn mark(me: &Member) {
 #[inline(never)]
 pub unsafe fn back(me: &'static Member, last: bool) {
     if last {
-        (1..CREW.size() as usize).for_each(berths::call);
+        (1..CREW.size() as usize).for_each(idle_stacks::call);
     }
     // SAFETY: the caller runs the member.
     unsafe {
@@ -225,7 +228,7 @@ unsafe fn go_home(me: &'static Member) {
         while let Some(carrier) = me.carrier.get() {
             if carrier.number() != 0 {
                 CREW.waits(number, Until::Home);
-                berths::call(number);
+                idle_stacks::call(number);
                 carrier.has_changed();
                 settle(switch(me.context.get(), carrier.home(), number));
             } else if number == 0 {
@@ -235,7 +238,7 @@ unsafe fn go_home(me: &'static Member) {
                 let look = || CREW.take(0, number).or_else(|| CREW.take_master().then_some(0));
                 if let Some(next) = CREW.nap(&Futex, NAP_MS, look) {
                     CREW.waits(number, Until::Home);
-                    berths::call(number);
+                    idle_stacks::call(number);
                     change(me, carrier, next, number);
                 }
             }
@@ -247,10 +250,10 @@ unsafe fn go_home(me: &'static Member) {
 fn end(me: &'static Member) {
     CREW.close();
     carriers::dismiss();
-    kernel::end(0);
+    member_signals::end(0);
     TEAM.share.set(me.share.get());
     let now = ticks();
-    look::ends(now);
+    midway_report::ends(now);
     HOME_AT.store(now, Ordering::Relaxed);
 }
 
@@ -261,7 +264,7 @@ unsafe fn is_home(me: &'static Member) {
     unsafe {
         (*this).member = null();
         if me.number.get() != 0 {
-            kernel::back_home(me);
+            member_signals::back_home(me);
         }
         if let Some(frame) = (*this).frame.as_ref() {
             let (most, runtime) = (me.most.get(), frame.runtime());
@@ -281,7 +284,7 @@ fn close_groups(me: &Member) -> u32 {
     let now = me.task.get();
     let (mut group, mut count) = (now.group, now.unrecorded);
     while group != NONE {
-        group = pool::with(|table| table.close_group(group));
+        group = task_pool::with(|table| table.close_group(group));
         count = count.saturating_add(1);
     }
     count

@@ -1,59 +1,59 @@
 //! A team keeps its size and its threads become *members*: contexts that fewer kernel threads, *carriers*,
 //! run, changing from one to the next in user mode wherever OpenMP waits. Each member has a stack of its own
-//! ([`stacks`]) and the thread-local storage of the runtime's own worker of its number, which sleeps
-//! meanwhile ([`storage`]). The runtime doesn't learn of such a region, so whatever a member may ask of it is
-//! answered here; a program that may ask for anything else isn't gathered ([`forbids`]).
+//! ([`member_stacks`]) and the thread-local storage of the runtime's own worker of its number, which sleeps
+//! meanwhile ([`worker_tls`]). The runtime doesn't learn of such a region, so whatever a member may ask of it
+//! is answered here; a program that may ask for anything else isn't gathered ([`forbids`]).
 //!
 //! A region that begins on real threads is gathered at one of its barriers ([`midway`]).
 //!
 //! The master's kernel thread is carrier 0. More of them come with a larger grant, and where a member sleeps
-//! in the kernel or doesn't wait for long while others could run ([`watch`]).
+//! in the kernel or doesn't wait for long while others could run ([`carrier_monitor`]).
 //!
 //! Code of LLVM's compilers asks in its own way ([`llvm`]); what a member is, is the same.
 //!
-//! Docs: docs/decisions/gather.md.
+//! Docs: docs/internals/gather.md.
 
-mod begin;
-mod berths;
-mod blocks;
+mod block_cache;
 pub mod cancel;
+mod carrier_monitor;
 mod carriers;
-pub mod chosen;
-pub mod control;
-mod current;
-pub mod dealt;
+pub mod constructs;
+mod current_task;
+pub mod depend_list;
 pub mod doacross;
-mod exits;
+mod eligibility;
+pub mod explicit_tasks;
+mod fibers;
+pub mod float_control;
 mod forbids;
-pub mod given;
+mod gathered_region;
+mod gathered_team;
+pub mod gomp_loop_start;
 pub mod gomp_reductions;
-mod inner;
+pub mod icvs;
+mod idle_stacks;
+mod inner_region;
 mod kept;
-pub mod kernel;
 pub mod llvm;
+mod llvm_exit;
 pub mod llvm_reductions;
+mod llvm_state;
 pub mod llvm_tasks;
-mod look;
+mod loop_memory;
 pub mod loops;
-mod may;
+pub mod member_signals;
+pub mod member_stacks;
 pub mod midway;
-pub mod needs;
-mod own;
-mod pool;
-mod rooms;
-pub mod stacks;
-pub mod storage;
-mod stuck;
+mod midway_report;
+pub mod static_schedule_check;
+mod stuck_regions;
+mod task_pool;
 pub mod taskloop;
-pub mod tasks;
-mod team;
-mod turns;
-mod watch;
-pub mod work;
-pub mod yields;
+pub mod worker_tls;
+pub mod yielding_loops;
 
-pub use begin::inner;
-pub use team::{Member, around};
+pub use gathered_region::inner;
+pub use gathered_team::{Member, around};
 
 use crate::link::pages;
 use crate::program::sampling::Note;
@@ -62,10 +62,10 @@ use crate::region::kind::{Kind, Region};
 use crate::region::thread::Thread;
 use crate::sys::arch::ticks;
 use crate::sys::settings;
-use may::{no, possible};
+use eligibility::{no, possible};
+use gathered_team::take_idle;
 use scaf_team::choice::Length;
 use scaf_team::gather::obstacle::Obstacle;
-use team::take_idle;
 
 /// What is still missing before a region's team can be gathered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,16 +117,16 @@ unsafe fn obstacle(
         // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
         // gathered from its beginning never is.
         let on_threads = length != Length::Short && !begins_gathered(region);
-        let noted = !on_threads && storage::is_noted(this, region.code.runtime, size);
+        let noted = !on_threads && worker_tls::is_noted(this, region.code.runtime, size);
         // Without notes, what was found by the last ones holds for a while.
-        no(Obstacle::Handlers, kernel::differs() && (noted || storage::are_new()))?;
+        no(Obstacle::Handlers, member_signals::differs() && (noted || worker_tls::are_new()))?;
         if !noted {
-            no(Obstacle::Workers, storage::is_given_up())?;
-            return Ok(if storage::may_note() { Readiness::Unnoted } else { Readiness::No });
+            no(Obstacle::Workers, worker_tls::is_given_up())?;
+            return Ok(if worker_tls::may_note() { Readiness::Unnoted } else { Readiness::No });
         }
     }
-    let ready = storage::are_asleep(region.code.runtime, size) && stacks::are_there(size);
-    no(Obstacle::Workers, !ready || !watch::is_there())?;
+    let ready = worker_tls::are_asleep(region.code.runtime, size) && member_stacks::are_there(size);
+    no(Obstacle::Workers, !ready || !carrier_monitor::is_there())?;
     Ok(Readiness::Ready)
 }
 
@@ -134,7 +134,7 @@ unsafe fn obstacle(
 /// out anew, or some of them may leave it before they come to a barrier.
 #[inline(always)]
 fn begins_gathered(region: &Region) -> bool {
-    forbids::are_shared_out() || yields::are_made() || cancel::may_be(region.code.runtime)
+    forbids::are_shared_out() || yielding_loops::are_made() || cancel::may_be(region.code.runtime)
 }
 
 /// Whether the region has to be gathered from its beginning, or will never be, and only notes are missing. It
@@ -152,7 +152,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
     let choice = entered.choice;
     // SAFETY: the master's own state; `readiness` has found everything in place.
     unsafe {
-        begin::run(this, region, choice.team, choice.ids);
+        gathered_region::run(this, region, choice.team, choice.ids);
         let left = ticks();
         let wall = left.wrapping_sub(entered.at);
         if let Some(slot) = entered.slot {
@@ -166,14 +166,14 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
 
 /// Members of the last gathered team.
 pub fn last_size() -> u32 {
-    team::CREW.size()
+    gathered_team::CREW.size()
 }
 
 /// After a fork, in the child.
 pub fn after_fork() {
-    storage::after_fork();
-    pool::after_fork();
+    worker_tls::after_fork();
+    task_pool::after_fork();
     carriers::after_fork();
-    watch::after_fork();
-    look::after_fork();
+    carrier_monitor::after_fork();
+    midway_report::after_fork();
 }

@@ -1,9 +1,9 @@
 //! Loops whose iterations are dealt out as tasks.
 
 use super::cancel::{Construct, is_cancelled};
+use super::explicit_tasks::{New, create, group_end, group_start};
+use super::gathered_team::{CREW, Member};
 use super::gomp_reductions::register;
-use super::tasks::{New, create, group_end, group_start};
-use super::team::{CREW, Member};
 use core::ptr::null_mut;
 
 /// Of the flags of such a loop: it counts up, its count is iterations in a task, it doesn't wait for its
@@ -27,7 +27,7 @@ pub struct Range {
 impl Range {
     /// How many numbers.
     fn count(&self, flags: u32) -> u64 {
-        use scaf_team::gather::shares::{Loop, Rule};
+        use scaf_team::gather::worksharing::{Loop, Rule};
         if self.signed {
             Loop::signed(self.start as i64, self.end as i64, self.step as i64, Rule::Static(0)).count
         } else {

@@ -1,23 +1,23 @@
 //! x86-64: the time-stamp counter, thread-local storage, and code that has to be assembly.
 
-mod around;
+mod cpp_wrappers;
 mod entry_points;
-mod switch;
+mod fiber;
+mod spin_hook;
 mod tasks;
 mod variadic;
-mod yields;
 
-pub(crate) use around::around;
+pub(crate) use cpp_wrappers::around;
 pub(crate) use entry_points::{
     answered, arguments, counted, diverted, looked_at, noted_caller, pass_on, with_all_arguments, with_caller,
 };
-pub use switch::{Context, can_switch, control_words, set_control_words, storage, switch};
+pub use fiber::{Context, can_switch, control_words, set_control_words, storage, switch};
+pub(crate) use spin_hook::yielding;
+pub use spin_hook::{SAVED_BYTES, can_save_registers};
 pub use tasks::ENTRANCE_BYTES;
 pub(crate) use tasks::entrances;
 pub(crate) use variadic::variadic;
 pub use variadic::{VariadicCall, call_function, call_runtime};
-pub(crate) use yields::yielding;
-pub use yields::{SAVED_BYTES, can_save_registers};
 
 use core::arch::{asm, global_asm, x86_64::_rdtsc};
 use core::ffi::c_void;

@@ -1,0 +1,123 @@
+//! Which regions may have a gathered team at all.
+
+use super::gathered_team::MOST;
+use super::{cancel, forbids, icvs, member_signals, member_stacks, static_schedule_check, stuck_regions};
+use crate::program::masters::one_master;
+use crate::program::promise;
+use crate::region::kind::{Kind, Region};
+use crate::runtimes::entries::Runtime;
+use crate::runtimes::lookup::Code;
+use crate::sys::arch::can_switch;
+use crate::sys::settings;
+use core::sync::atomic::{AtomicU32, Ordering};
+use scaf_proto::report::fact;
+use scaf_team::gather::obstacle::Obstacle;
+
+/// Where `is` the obstacle is met.
+pub fn no(obstacle: Obstacle, is: bool) -> Result<(), Obstacle> {
+    if is { Err(obstacle) } else { Ok(()) }
+}
+
+/// Whether nothing forbids it, now and for this region; else what does.
+pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
+    let &Region { code, kind, .. } = region;
+    no(Obstacle::Size, !has_size(size))?;
+    no(Obstacle::Entry, kind == Kind::Opened)?;
+    no(Obstacle::Masters, !one_master())?;
+    no(Obstacle::Sleeps, stuck_regions::is_folded(code))?;
+    permits(code.runtime)?;
+    no(Obstacle::Calls, !forbids::nothing(code.runtime))?;
+    // Who finds its region cancelled may not come to a loop, and would have no memory for it.
+    no(Obstacle::Cancels, forbids::shares_memory() && cancel::may_be(code.runtime))?;
+    no(Obstacle::Handlers, member_signals::lasts())?;
+    no(Obstacle::Nested, !has_one_level(code.runtime))
+}
+
+fn has_size(size: u32) -> bool {
+    (2..=MOST as u32).contains(&size)
+}
+
+/// Whether a region that was entered so can be gathered midway.
+fn has_entry(kind: Kind) -> bool {
+    !matches!(kind, Kind::Reductions | Kind::Opened)
+}
+
+/// A region begins on threads: whether its team may be asked later for being gathered at a barrier. That is
+/// asked of the program's other threads, too, so the dynamic linker is asked here.
+#[inline(always)]
+pub fn may_midway(region: &Region, size: u32) -> bool {
+    settings::get().gather
+        && has_size(size)
+        && has_entry(region.kind)
+        && forbids::nothing(region.code.runtime)
+}
+
+/// Whether it may be gathered now, if it has had no tasks yet. The runtime couldn't be told later what a
+/// group of tasks adds up, or that a loop is open: a scan has barriers within.
+pub fn may_now(code: Code) -> bool {
+    is_wanted(code)
+        && permits(code.runtime).is_ok()
+        && has_one_level(code.runtime)
+        && !forbids::reduces()
+        && !forbids::shares_memory()
+        && !cancel::may_be(code.runtime)
+        && !member_signals::lasts()
+}
+
+/// Whether what must hold all the time that a team is gathered does.
+pub fn is_wanted(code: Code) -> bool {
+    one_master()
+        && !stuck_regions::is_folded(code)
+        && !icvs::wants_nesting()
+        && forbids::still_nothing(code.runtime)
+}
+
+/// Whether teams of the calling thread's are on one level only.
+fn has_one_level(runtime: &Runtime) -> bool {
+    // The number of levels that may be active is without a limit in older libgomps. LLVM's runtime complains
+    // of the older question.
+    let most_levels = if runtime.is_llvms() { runtime.max_active_levels } else { None };
+    let one = match (most_levels, runtime.nested) {
+        // SAFETY: omp_get_max_active_levels takes nothing.
+        (Some(most), _) => unsafe { most() <= 1 },
+        // SAFETY: omp_get_nested takes nothing.
+        (None, Some(nested)) => unsafe { nested() == 0 },
+        (None, None) => false,
+    };
+    one && !icvs::wants_nesting()
+}
+
+/// Whether processor, kernel, runtime and settings permit it.
+fn permits(runtime: &Runtime) -> Result<(), Obstacle> {
+    static KERNEL: AtomicU32 = AtomicU32::new(0);
+    const CAN: u32 = 1;
+    const CANNOT: u32 = 2;
+    let kernel = match KERNEL.load(Ordering::Relaxed) {
+        0 => {
+            let kernel = if can_switch() { CAN } else { CANNOT };
+            KERNEL.store(kernel, Ordering::Relaxed);
+            kernel
+        }
+        known => known,
+    };
+    let settings = settings::get();
+    no(Obstacle::Machine, kernel != CAN)?;
+    no(Obstacle::Llvms, runtime.is_llvms() && !is_possible_on_llvms(runtime))?;
+    no(Obstacle::Llvms, runtime.thread_num.is_none())?;
+    no(Obstacle::Stacks, settings.own_stacks)?;
+    no(Obstacle::Bound, settings.bound)?;
+    no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)
+}
+
+/// Whether what LLVM's runtime does is as we know it, and its only copy.
+fn is_possible_on_llvms(runtime: &Runtime) -> bool {
+    let settings = settings::get();
+    !settings.own_llvm
+        && !settings.own_blocking
+        && !promise::is_noted(fact::TWO_LLVMS)
+        && runtime.max_active_levels.is_some()
+        && runtime.global_thread_num.is_some()
+        && runtime.get_schedule.is_some()
+        && static_schedule_check::are_known()
+        && member_stacks::are_usual(runtime)
+}

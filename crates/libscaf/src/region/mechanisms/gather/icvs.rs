@@ -1,0 +1,155 @@
+//! What a program chooses for its regions, which the runtime keeps for each task: a member has the master's
+//! at its region's beginning, and what it has chosen itself since then.
+
+use crate::region::thread::thread;
+use crate::runtimes::entries::Runtime;
+use core::cell::Cell;
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use scaf_team::gather::worksharing::Rule;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Chosen {
+    pub dynamic: c_int,
+    pub nested: c_int,
+    /// Most levels of regions that may have teams.
+    pub levels: c_int,
+    /// The schedule of loops that leave it open.
+    pub kind: c_int,
+    pub chunk: c_int,
+    /// How threads of regions are bound.
+    pub bind: c_int,
+}
+
+/// Levels that newer runtimes allow; older ones have no limit.
+const MOST_LEVELS: c_int = 255;
+/// How loops with `schedule(runtime)` are dealt out on LLVM's runtime, whatever the team chooses in its
+/// region: kind and chunk size, as its master had chosen them before.
+static SCHEDULE: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
+/// 1 once a member has asked for regions within that have teams.
+static NESTING: AtomicU32 = AtomicU32::new(0);
+
+impl Chosen {
+    /// Nothing has been asked yet.
+    pub const UNKNOWN: Chosen = Chosen { dynamic: 0, nested: 0, levels: 1, kind: 1, chunk: 0, bind: 0 };
+
+    /// The calling thread's.
+    pub unsafe fn of(runtime: &Runtime) -> Chosen {
+        let Chosen { mut kind, mut chunk, .. } = Chosen::UNKNOWN;
+        let ask = |question: Option<unsafe extern "C" fn() -> c_int>, unknown| {
+            // SAFETY: these take nothing.
+            question.map_or(unknown, |ask| unsafe { ask() })
+        };
+        if let Some(get_schedule) = runtime.get_schedule {
+            // SAFETY: omp_get_schedule fills in two integers.
+            unsafe { get_schedule(&mut kind, &mut chunk) }
+        }
+        let (dynamic, levels) = (ask(runtime.get_dynamic, 0), ask(runtime.max_active_levels, 1));
+        // LLVM's runtime writes a line about this question to the program's standard error.
+        let nested = if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.nested, 0) };
+        Chosen { dynamic, nested, levels, kind, chunk, bind: ask(runtime.proc_bind, 0) }
+    }
+
+    /// The calling thread's from now on, which was a member, as far as the runtime has others.
+    pub unsafe fn put_back(&self, runtime: &Runtime) {
+        // SAFETY: the runtime's own calls, with what it has said or the program has chosen.
+        unsafe {
+            let before = Chosen::of(runtime);
+            if *self == before {
+                return;
+            }
+            let set = |call: Option<unsafe extern "C" fn(c_int)>, to: c_int, before: c_int| match call {
+                Some(call) if to != before => call(to),
+                _ => {}
+            };
+            set(runtime.set_dynamic, self.dynamic, before.dynamic);
+            set(runtime.set_max_active_levels, self.levels, before.levels);
+            if !runtime.is_llvms() {
+                set(runtime.set_nested, self.nested, Chosen::of(runtime).nested);
+            }
+            if let Some(set) = runtime.set_schedule
+                && (self.kind, self.chunk) != (before.kind, before.chunk)
+            {
+                set(self.kind, self.chunk);
+            }
+        }
+    }
+
+    /// How such loops are dealt out.
+    pub fn rule(&self) -> Rule {
+        const MONOTONIC: c_int = c_int::MIN;
+        const STATIC: c_int = 1;
+        const DYNAMIC: c_int = 2;
+        const GUIDED: c_int = 3;
+        let chunk = u64::try_from(self.chunk).unwrap_or(0);
+        match self.kind & !MONOTONIC {
+            STATIC => Rule::Static(chunk),
+            DYNAMIC => Rule::Dynamic(chunk.max(1)),
+            GUIDED => Rule::Guided(chunk.max(1)),
+            _ => Rule::Static(0),
+        }
+    }
+}
+
+/// A master's, before its region.
+pub fn note_schedule(chosen: &Chosen) {
+    SCHEDULE[0].store(chosen.kind, Ordering::Relaxed);
+    SCHEDULE[1].store(chosen.chunk, Ordering::Relaxed);
+}
+
+/// How such loops are dealt out on LLVM's runtime: kind and chunk size.
+pub fn schedule() -> (c_int, c_int) {
+    let [kind, chunk] = &SCHEDULE;
+    (kind.load(Ordering::Relaxed), chunk.load(Ordering::Relaxed))
+}
+
+/// How such loops of the calling member are dealt out, which has chosen that.
+pub fn rule(chosen: Chosen) -> Rule {
+    // SAFETY: this thread's own state; runtimes live for ever.
+    let is_llvms = unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) };
+    if is_llvms {
+        let (kind, chunk) = schedule();
+        return Chosen { kind, chunk, ..chosen }.rule();
+    }
+    chosen.rule()
+}
+
+/// Whether a member has asked for regions within that have teams: it has none, and nothing is gathered later.
+pub fn wants_nesting() -> bool {
+    NESTING.load(Ordering::Relaxed) != 0
+}
+
+/// `omp_set_max_active_levels` by a member.
+pub fn set_levels(its: &Cell<Chosen>, levels: c_int) {
+    if levels >= 0 {
+        let nested = c_int::from(levels > 1);
+        its.set(Chosen { levels: levels.min(MOST_LEVELS), nested, ..its.get() });
+        NESTING.fetch_or(nested as u32, Ordering::Relaxed);
+    }
+}
+
+/// `omp_set_nested` by a member.
+pub fn set_nested(its: &Cell<Chosen>, nested: c_int) {
+    let chosen = its.get();
+    let levels = match (chosen.levels > MOST_LEVELS, nested != 0) {
+        // They are told apart there.
+        (true, _) => chosen.levels,
+        (false, true) => MOST_LEVELS,
+        (false, false) => chosen.levels.min(1),
+    };
+    let nested = c_int::from(nested != 0);
+    its.set(Chosen { levels, nested, ..chosen });
+    NESTING.fetch_or(nested as u32, Ordering::Relaxed);
+}
+
+/// `omp_set_schedule` by a member.
+pub fn set_schedule(its: &Cell<Chosen>, kind: c_int, chunk: c_int) {
+    const AUTO: c_int = 4;
+    let (kind, chunk) = match kind & c_int::MAX {
+        1 => (kind, chunk.max(0)),
+        2 | 3 => (kind, chunk.max(1)),
+        AUTO => (kind, its.get().chunk),
+        _ => return,
+    };
+    its.set(Chosen { kind, chunk, ..its.get() });
+}

@@ -1,0 +1,207 @@
+//! The region's tasks that wait to be run, and room for their data.
+
+use super::current_task::Current;
+use super::gathered_team::{CREW, Member, TEAM};
+use crate::runtimes::entries::Body;
+use crate::sys::futex::Futex;
+use crate::sys::lock::Lock;
+use crate::sys::memory;
+use crate::sys::symbols::function;
+use core::cell::{Cell, UnsafeCell};
+use core::ffi::c_void;
+use core::ptr::{null_mut, with_exposed_provenance_mut};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use scaf_team::gather::scheduler::Cancelled;
+use scaf_team::gather::task_table::{For, Number, Tasks, Work};
+
+/// Records of tasks and groups: more than twice as many as tasks are ever deferred ([`MOST_DEFERRED`]).
+const RECORDS: usize = 10_240;
+/// Dependences of tasks that aren't over.
+const ENTRIES: usize = 16_384;
+/// Tasks that may be deferred for each member, as the runtime has it: any more are run at once.
+pub const MOST_DEFERRED: u32 = 64;
+/// LLVM's runtime has more, and those that are ready only. Half of the records are for others.
+const MOST_DEFERRED_LLVM: u32 = 256;
+
+/// Whether tasks of code of LLVM's compilers are run at once, for there are too many.
+pub fn are_many() -> bool {
+    left() > MOST_DEFERRED_LLVM.wrapping_mul(CREW.size()).min(RECORDS as u32 / 2 - 1)
+}
+
+pub type Table = Tasks<RECORDS, ENTRIES>;
+
+struct Pool(UnsafeCell<Table>);
+// SAFETY: used under the lock only.
+unsafe impl Sync for Pool {}
+static POOL: Pool = Pool(UnsafeCell::new(Tasks::new()));
+static LOCK: Lock = Lock::new();
+/// Tasks that aren't over.
+static LEFT: AtomicU32 = AtomicU32::new(0);
+
+/// Looks at the tasks, or takes one. Members that listen look in this way, too.
+#[inline]
+pub fn with<R>(look: impl FnOnce(&mut Table) -> R) -> R {
+    locked(look).0
+}
+
+/// Adds a task or ends one. Who listened before is told; who does so later sees it.
+#[inline]
+pub fn change<R>(change: impl FnOnce(&mut Table) -> R) -> R {
+    let (result, listens) = locked(change);
+    if listens {
+        CREW.changed(&Futex);
+    }
+    result
+}
+
+/// What was found, and whether a member listened.
+#[inline]
+fn locked<R>(look: impl FnOnce(&mut Table) -> R) -> (R, bool) {
+    let (result, more, listens) = {
+        let _locked = LOCK.take();
+        // SAFETY: this is under the lock, and `look` comes back to nothing here.
+        let table = unsafe { &mut *POOL.0.get() };
+        let before = table.ready();
+        let result = look(table);
+        CREW.offer(table.ready());
+        LEFT.store(table.left(), Ordering::Release);
+        (result, table.ready() > before, CREW.is_listened())
+    };
+    if more {
+        CREW.tell(&Futex);
+    }
+    (result, listens)
+}
+
+/// Tasks that aren't over. Once there are none, what they did is seen.
+#[inline(always)]
+pub fn left() -> u32 {
+    LEFT.load(Ordering::Acquire)
+}
+
+/// A region begins.
+pub fn begin() {
+    with(Table::clear);
+}
+
+/// A task that was taken: its record, what it runs, and its group.
+pub type Taken = (Number, Work, Number);
+
+/// Runs any task that is ready, on the stack of a member that waits at a barrier; whether there was one.
+#[cold]
+#[inline(never)]
+pub unsafe fn run_any(me: &'static Member) -> bool {
+    let Some(taken) = with(|table| table.take(For::Team)) else { return false };
+    // SAFETY: the caller runs the member; it was taken.
+    let over = unsafe { run(me, taken) };
+    change(|table| end(table, taken.0, over));
+    true
+}
+
+/// Whether tasks that the member creates, or the one that it has taken, needn't be run: their region or group
+/// is cancelled.
+#[inline]
+pub fn drops(me: &Member) -> bool {
+    TEAM.cancels.get()
+        && (me.has_cancelled(Cancelled::Region)
+            || with(|table| table.is_cancelled(me.task.get().recorded_group())))
+}
+
+/// A task was run: it is over, or goes on later.
+pub fn end(table: &mut Table, record: Number, over: bool) {
+    if over { table.finish(record) } else { table.again(record) }
+}
+
+/// Runs a task that was taken; whether it is over once the caller has said so ([`end`]).
+pub unsafe fn run(me: &'static Member, (record, work, group): Taken) -> bool {
+    let before = me.task.get();
+    let (is_final, at_once) = (work.is_final, work.is_final);
+    me.task.set(Current { record, group, home: before.home, is_final, at_once, unrecorded: 0 });
+    if let Some(carrier) = me.carrier.get() {
+        carrier.has_changed();
+    }
+    // SAFETY: the program's own function, and its data.
+    unsafe {
+        if let Some(body) = function::<Body>(work.body).filter(|_| !(work.may_drop && drops(me))) {
+            body(with_exposed_provenance_mut(work.data));
+        }
+    }
+    me.task.set(before);
+    let over = !me.llvm.goes_on.replace(false);
+    if over {
+        give_up_large(record);
+    }
+    over
+}
+
+/// Room for the data of most tasks.
+const ROOM: usize = 256;
+const ALIGNMENT: usize = 64;
+/// Blocks for larger data are kept for the next tasks of their records, up to so many bytes together.
+const KEPT: usize = 1 << 24;
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// Where the data of a record's task lies.
+#[repr(align(64))]
+struct Room {
+    small: UnsafeCell<[u8; ROOM]>,
+    large: Cell<*mut c_void>,
+    bytes: Cell<usize>,
+}
+
+const _: () = assert!(align_of::<Room>() >= ALIGNMENT);
+// SAFETY: a room is used by whoever creates or runs the task of its number.
+unsafe impl Sync for Room {}
+
+static ROOMS: [Room; RECORDS] =
+    [const { Room { small: UnsafeCell::new([0; ROOM]), large: Cell::new(null_mut()), bytes: Cell::new(0) } };
+        RECORDS];
+
+/// Whether a task's data is small.
+pub fn is_small(size: usize, alignment: usize) -> bool {
+    size <= ROOM && alignment <= ALIGNMENT
+}
+
+/// Room for the data of a task; `None` if there is no memory.
+pub fn room(record: Number, size: usize, alignment: usize) -> Option<*mut c_void> {
+    let room = ROOMS.get(record as usize)?;
+    if is_small(size, alignment) {
+        return Some(room.small.get().cast());
+    }
+    let bytes = size.checked_add(alignment)?;
+    if room.bytes.get() < bytes {
+        empty(room);
+        let block = memory::map(bytes)?;
+        MAPPED.fetch_add(bytes, Ordering::Relaxed);
+        room.large.set(block);
+        room.bytes.set(bytes);
+    }
+    Some(memory::aligned(room.large.get(), alignment))
+}
+
+fn empty(room: &Room) {
+    let (block, bytes) = (room.large.replace(null_mut()), room.bytes.replace(0));
+    if !block.is_null() {
+        MAPPED.fetch_sub(bytes, Ordering::Relaxed);
+        // SAFETY: a mapping of ours, which nobody uses.
+        unsafe { memory::unmap(block, bytes) }
+    }
+}
+
+/// The record's task is over: its block may be one too many to be kept.
+pub fn give_up_large(record: Number) {
+    if let Some(room) = ROOMS.get(record as usize)
+        && room.bytes.get() != 0
+        && MAPPED.load(Ordering::Relaxed) > KEPT
+        // Code of LLVM's compilers may look at a task's data as long as it has children.
+        && with(|table| table.left_of(record)) == 0
+    {
+        empty(room);
+    }
+}
+
+/// After a fork, in the child.
+pub fn after_fork() {
+    LOCK.after_fork();
+    with(Table::clear);
+}

@@ -1,0 +1,411 @@
+//! Whose thread-local storage members have: each that of the runtime's own worker of its number, so that a
+//! region on real threads and the next one, gathered, find the same variables.
+//!
+//! Where it is, is *noted* in a region on real threads. From then on the workers have to sleep in the
+//! runtime's dock for as long as their storage is borrowed. Only a region that is passed on to the runtime
+//! wakes them, and each such one makes the notes void. What a worker still does between its last region's end
+//! and the dock would go on beside a member on the same storage: so all workers are asked for by
+//! `/proc/self/task` before the first gathered region, and found asleep in the runtime's dock: libgomp's in a
+//! futex call of its own, all on one word; LLVM's each on a condition variable, on which they sleep nowhere
+//! else once their region is over.
+//!
+//! A signal to the process goes to any thread that doesn't block it, and its handler may use thread-local
+//! storage. So a worker whose storage is lent blocks signals until its next region, and carriers and watch
+//! take them in its place.
+
+use super::gathered_team::MOST;
+use super::icvs::{self, Chosen};
+use super::{forbids, llvm_exit};
+use crate::link::silence;
+use crate::region::thread::{LENT, Thread};
+use crate::runtimes::entries::Runtime;
+use crate::runtimes::linker::module_of;
+use crate::sys::arch::{control_words, storage, ticks};
+use crate::sys::bare::set_blocked;
+use crate::sys::errno::keeping_errno;
+use crate::sys::signals::{Stack, block_signals, blocked, stack};
+use crate::sys::thread::{give_way, own_task, pause};
+use crate::sys::undisturbed::undisturbed;
+use core::ffi::c_int;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+struct Worker {
+    storage: AtomicUsize,
+    /// Its kernel thread's number.
+    task: AtomicU32,
+    /// Its number in LLVM's runtime.
+    number: AtomicI32,
+    /// How it computes: [`control_words`].
+    control: AtomicU64,
+}
+
+static WORKERS: [Worker; MOST] = [const {
+    Worker {
+        storage: AtomicUsize::new(0),
+        task: AtomicU32::new(0),
+        number: AtomicI32::new(0),
+        control: AtomicU64::new(0),
+    }
+}; MOST];
+/// The team that was noted, on which runtime.
+static SIZE: AtomicU32 = AtomicU32::new(0);
+static RUNTIME: AtomicPtr<Runtime> = AtomicPtr::new(null_mut());
+/// The notes' number, which the master that they are of has, too.
+static GENERATION: AtomicU32 = AtomicU32::new(1);
+/// The number of those whose workers were found asleep.
+static ASLEEP: AtomicU32 = AtomicU32::new(0);
+/// Most threads of the program, as the runtime told the master.
+static LIMIT: AtomicU32 = AtomicU32::new(0);
+/// Signals that the workers blocked by themselves when they took the last notes.
+static SIGNALS: AtomicU64 = AtomicU64::new(0);
+/// Those that threads of ours block which stand in for workers: those of the team that was gathered last.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Those that their master did before.
+static MASTERS: AtomicU64 = AtomicU64::new(0);
+/// Those that all who took the last notes do, and those that any of them does: the same, or members would
+/// lose what their workers had been told before.
+static BY_ALL: AtomicU64 = AtomicU64::new(0);
+static BY_ANY: AtomicU64 = AtomicU64::new(0);
+/// Value of [`Thread::noted`] where not all workers were noted.
+const NOT_ALL: u32 = u32::MAX;
+/// The tick of the last notes.
+static NOTED_AT: AtomicU64 = AtomicU64::new(0);
+
+/// Ticks between two runs in which notes are taken (1 to 2 ms): where regions on real threads and gathered
+/// ones take turns, gathering is not worth it. But most programs have some dozens of regions, each of which
+/// runs on threads at first.
+const BETWEEN: u64 = 1 << 22;
+/// How often in a row workers were not found asleep, and how often they may be until nothing is gathered for
+/// a while (100 to 200 ms): looking costs milliseconds, and where others compute it may fail by chance.
+static AWAKE: AtomicU32 = AtomicU32::new(0);
+const TRIES: u32 = 10;
+static AWAKE_AT: AtomicU64 = AtomicU64::new(0);
+const A_WHILE: u64 = 1 << 29;
+/// How often others are given the PU until all workers sleep, before each further look takes 1 ms.
+const YIELDS: u32 = 20;
+/// How long workers may take to fall asleep, in milliseconds. They look for work for a while first.
+const PATIENCE_MS: u32 = 5;
+
+/// Whether this master's workers for a team of `size` are known.
+#[inline(always)]
+pub unsafe fn is_noted(this: *mut Thread, runtime: &Runtime, size: u32) -> bool {
+    // SAFETY: this thread's own state.
+    unsafe {
+        is_of(this)
+            && SIZE.load(Ordering::Relaxed) == size
+            && core::ptr::eq(RUNTIME.load(Ordering::Relaxed), runtime)
+    }
+}
+
+/// Whether the calling thread is the master whose workers took the last notes.
+#[inline(always)]
+pub unsafe fn is_of(this: *mut Thread) -> bool {
+    // SAFETY: this thread's own state.
+    unsafe { (*this).noted == GENERATION.load(Ordering::Relaxed) }
+}
+
+/// Whether these are not long ago.
+pub fn are_new() -> bool {
+    ticks().wrapping_sub(NOTED_AT.load(Ordering::Relaxed)) < A_WHILE
+}
+
+/// Whether workers were too often awake lately.
+pub fn is_given_up() -> bool {
+    AWAKE.load(Ordering::Relaxed) >= TRIES && ticks().wrapping_sub(AWAKE_AT.load(Ordering::Relaxed)) < A_WHILE
+}
+
+/// Whether it is time to take notes.
+pub fn may_note() -> bool {
+    let last = NOTED_AT.load(Ordering::Relaxed);
+    last == 0 || ticks().wrapping_sub(last) > BETWEEN
+}
+
+/// The storage of the member of this number.
+pub fn of(member: usize) -> usize {
+    WORKERS.get(member).map_or(0, |worker| worker.storage.load(Ordering::Relaxed))
+}
+
+/// Most threads of the program, as the runtime says.
+pub fn thread_limit() -> c_int {
+    LIMIT.load(Ordering::Relaxed) as c_int
+}
+
+/// Its number in LLVM's runtime.
+pub fn number_of(member: usize) -> c_int {
+    WORKERS.get(member).map_or(0, |worker| worker.number.load(Ordering::Relaxed))
+}
+
+/// Its [`control_words`] when it was noted.
+pub fn control_of(member: usize) -> u64 {
+    WORKERS.get(member).map_or(0, |worker| worker.control.load(Ordering::Relaxed))
+}
+
+/// A member has left others to it.
+pub fn set_control(member: usize, words: u64) {
+    if let Some(worker) = WORKERS.get(member) {
+        worker.control.store(words, Ordering::Relaxed);
+    }
+}
+
+/// A thread that has noted where its storage is has run its part of the region: what it has set there lasts.
+pub fn note_control() {
+    let own = storage();
+    if let Some(worker) = WORKERS.iter().find(|worker| worker.storage.load(Ordering::Relaxed) == own) {
+        worker.control.store(control_words(), Ordering::Relaxed);
+    }
+}
+
+/// The kernel thread that the member of this number was noted on.
+pub fn task(member: usize) -> u32 {
+    WORKERS.get(member).map_or(0, |worker| worker.task.load(Ordering::Relaxed))
+}
+
+/// This master passes a region on to the runtime: its workers wake. Whether they block signals.
+#[inline(always)]
+pub unsafe fn void(this: *mut Thread) -> bool {
+    // SAFETY: this thread's own state.
+    unsafe { core::mem::take(&mut (*this).noted) != 0 }
+}
+
+/// A worker whose storage was noted has done its part: it may be lent from now on. It may still run tasks at
+/// the region's end, which must not find signals blocked.
+pub unsafe fn lend_unless_tasks(this: *mut Thread) {
+    let signals = blocked();
+    // Where the master blocks others it may be that only its workers take some.
+    let alike = signals == MASTERS.load(Ordering::Relaxed);
+    let lends = alike && !forbids::has_tasks();
+    SIGNALS.store(signals, Ordering::Relaxed);
+    BY_ALL.fetch_and(signals, Ordering::Relaxed);
+    // A stack of its own for handlers counts as a signal that no other worker blocks, as that does.
+    let alike = alike && (silence::is_known() || stack() == Stack::NONE);
+    BY_ANY.fetch_or(if alike { signals } else { signals | LENT }, Ordering::Relaxed);
+    if lends {
+        block_signals();
+        // SAFETY: this thread's own state.
+        unsafe { (*this).lent = signals | LENT }
+    }
+}
+
+/// A team is about to be gathered from its beginning: its members block what their workers did.
+#[inline(always)]
+pub fn take_noted() {
+    TAKEN.store(SIGNALS.load(Ordering::Relaxed), Ordering::Relaxed);
+}
+
+/// The calling thread's team is about to be gathered midway. Who blocks other signals keeps that.
+pub fn take_own() {
+    TAKEN.store(blocked(), Ordering::Relaxed);
+}
+
+/// Whether all who took the last notes have the same.
+pub fn are_alike() -> bool {
+    BY_ANY.load(Ordering::Relaxed) & !BY_ALL.load(Ordering::Relaxed) == 0
+}
+
+/// Signals that workers blocked when they took notes.
+pub fn noted_signals() -> u64 {
+    SIGNALS.load(Ordering::Relaxed)
+}
+
+/// Signals that carriers block by themselves.
+pub fn signals() -> u64 {
+    TAKEN.load(Ordering::Relaxed)
+}
+
+/// A thread of ours takes the signals that a worker would; `has` is what it was the last time.
+#[inline(always)]
+pub fn take_signals(has: &mut Option<u64>) {
+    let signals = signals();
+    if *has != Some(signals) && !silence::is_for_all() {
+        set_blocked(signals);
+        *has = Some(signals);
+    }
+}
+
+/// Before a region whose threads take notes.
+pub fn begin() {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+    llvm_exit::begin();
+    BY_ALL.store(u64::MAX, Ordering::Relaxed);
+    BY_ANY.store(0, Ordering::Relaxed);
+    MASTERS.store(blocked(), Ordering::Relaxed);
+    for worker in &WORKERS {
+        worker.storage.store(0, Ordering::Relaxed);
+    }
+}
+
+/// After it: whether all of a team of `size` have.
+pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
+    NOTED_AT.store(ticks().max(1), Ordering::Relaxed);
+    // SAFETY: this thread's own state.
+    unsafe { (*this).noted = NOT_ALL }
+    if (0..size as usize).all(|member| of(member) != 0) && llvm_exit::end(runtime) {
+        note_limit(runtime);
+        // SAFETY: the runtime's own questions.
+        icvs::note_schedule(&unsafe { Chosen::of(runtime) });
+        SIZE.store(size, Ordering::Relaxed);
+        RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
+        // SAFETY: this thread's own state.
+        unsafe { (*this).noted = GENERATION.load(Ordering::Relaxed) }
+    }
+}
+
+/// A thread of the program's notes how many there may be.
+pub fn note_limit(runtime: &Runtime) {
+    // SAFETY: omp_get_thread_limit takes nothing.
+    let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
+    LIMIT.store(limit as u32, Ordering::Relaxed);
+}
+
+/// A thread of a region on real threads notes where its storage is.
+pub fn note(runtime: &Runtime) {
+    // SAFETY: omp_get_thread_num takes nothing.
+    let member = runtime.thread_num.map_or(-1, |number| unsafe { number() });
+    if let Ok(member) = usize::try_from(member)
+        && let Some(worker) = WORKERS.get(member)
+    {
+        worker.task.store(own_task(), Ordering::Relaxed);
+        // SAFETY: the call knows the thread, whatever place in the source it is told.
+        let number = runtime.global_thread_num.map_or(0, |number| unsafe { number(null_mut()) });
+        worker.number.store(number, Ordering::Relaxed);
+        if runtime.is_llvms() {
+            llvm_exit::note(member, number);
+        }
+        worker.storage.store(storage(), Ordering::Release);
+    }
+}
+
+/// Whether all workers of a team of `size` sleep in the runtime's dock; waits a while for it, once.
+pub fn are_asleep(runtime: &Runtime, size: u32) -> bool {
+    let generation = GENERATION.load(Ordering::Relaxed);
+    if ASLEEP.load(Ordering::Relaxed) == generation {
+        return true;
+    }
+    let asleep = undisturbed(|| fall_asleep(runtime, size));
+    if asleep {
+        AWAKE.store(0, Ordering::Relaxed);
+        ASLEEP.store(generation, Ordering::Relaxed);
+    } else {
+        AWAKE_AT.store(ticks(), Ordering::Relaxed);
+        // One more try after a while, not ten.
+        AWAKE.store(AWAKE.load(Ordering::Relaxed).saturating_add(1).min(TRIES), Ordering::Relaxed);
+        GENERATION.fetch_add(1, Ordering::Relaxed);
+    }
+    asleep
+}
+
+#[cold]
+fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
+    // What LLVM's runtime calls in its dock is libc's.
+    let within = match runtime.is_llvms() {
+        true => Some(libc::pthread_cond_wait as *const () as usize),
+        false => runtime.barrier.map(|barrier| barrier as usize),
+    };
+    let Some((within, _)) = within.and_then(module_of) else { return false };
+    let in_dock = |sleep: &Asleep| {
+        module_of(sleep.at).is_some_and(|(map, _)| map == within)
+            && (!runtime.is_llvms() || sleep.call & CALLS == ON_CONDITION)
+    };
+    let mut word = None;
+    for worker in WORKERS.iter().take(size as usize).skip(1) {
+        let task = worker.task.load(Ordering::Relaxed);
+        let mut left = PATIENCE_MS + YIELDS;
+        loop {
+            match sleeps_on(task).filter(in_dock) {
+                Some(_) if runtime.is_llvms() => break,
+                // All on the same word, which is the dock's.
+                Some(sleep) if word.is_none_or(|word| word == sleep.on) => {
+                    word = Some(sleep.on);
+                    break;
+                }
+                _ if left == 0 => return false,
+                _ => {
+                    left -= 1;
+                    give_way();
+                    if left < PATIENCE_MS {
+                        pause(1);
+                    }
+                }
+            }
+        }
+    }
+    true
+}
+
+/// A thread that sleeps in a futex call: on which word, in which of the calls, and where that was made.
+struct Asleep {
+    on: usize,
+    call: usize,
+    at: usize,
+}
+
+/// The calls, without bits beside; and the one by which libc waits for a condition variable. For a mutex it
+/// is another one.
+const CALLS: usize = 0x7f;
+const ON_CONDITION: usize = libc::FUTEX_WAIT_BITSET as usize;
+
+/// How a thread of this process sleeps in a futex call, if it does.
+fn sleeps_on(task: u32) -> Option<Asleep> {
+    let mut text = [0u8; 256];
+    let length = read_of_task(task, b"/syscall\0", &mut text)?;
+    let mut fields = text.get(..length)?.split(|byte| byte.is_ascii_whitespace()).filter(|f| !f.is_empty());
+    const FUTEX: &[u8] = b"202";
+    const _: () = assert!(libc::SYS_futex == 202);
+    if fields.next()? != FUTEX {
+        return None;
+    }
+    let on = hex(fields.next()?)?;
+    let call = hex(fields.next()?)?;
+    Some(Asleep { on, call, at: hex(fields.next_back()?)? })
+}
+
+/// Reads a file of one thread's folder in /proc; how many bytes there were.
+pub fn read_of_task(task: u32, file: &[u8], text: &mut [u8]) -> Option<usize> {
+    let mut path = [0u8; 64];
+    let mut at = 0;
+    let mut digits = [0u8; 10];
+    let mut first = digits.len();
+    let mut rest = task;
+    loop {
+        first = first.checked_sub(1)?;
+        *digits.get_mut(first)? = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    for part in [b"/proc/self/task/", digits.get(first..)?, file] {
+        for (place, byte) in path.get_mut(at..)?.iter_mut().zip(part) {
+            *place = *byte;
+        }
+        at += part.len();
+    }
+    keeping_errno(|| {
+        // SAFETY: a path of ours, which ends with zero, and a buffer of ours.
+        unsafe {
+            let file = libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC);
+            if file < 0 {
+                return None;
+            }
+            let length = libc::read(file, text.as_mut_ptr().cast(), text.len());
+            libc::close(file);
+            usize::try_from(length).ok()
+        }
+    })
+}
+
+fn hex(text: &[u8]) -> Option<usize> {
+    let digits = text.strip_prefix(b"0x")?;
+    let mut value = 0usize;
+    for digit in digits {
+        let digit = (*digit as char).to_digit(16)?;
+        value = value.wrapping_mul(16).wrapping_add(digit as usize);
+    }
+    Some(value)
+}
+
+/// After a fork, in the child: the workers aren't there.
+pub fn after_fork() {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+}

@@ -1,0 +1,93 @@
+//! A crew in the middle of a region that began on real threads, and its members' way back to them.
+//!
+//! All threads of the team are at a barrier. Each becomes a member that it holds itself, puts itself on a
+//! stack of its own, sets the member free, and sleeps: it is the member's *home*. Only a home takes a member
+//! that waits for it ([`Until::Home`](super::scheduler::Until::Home)), which all do at the region's end.
+//!
+//! They also go home in the middle of the region where that is asked for ([`Crew::ask_home`]): the last one
+//! to arrive at the next barrier has all do so behind it ([`Crew::heed_home`]), and no carrier is wanted any
+//! more. A home takes
+//! its member then as soon as that may pass the barrier and nobody runs it. The master's home is carrier 0,
+//! which always stands on a member's stack. So it takes the master even where that has to wait, to get off
+//! another member's ([`Crew::take_master`]).
+
+use super::member_state::{FREE, HELD};
+use super::scheduler::Crew;
+use super::wait_until::HOME;
+use crate::Sleep;
+use crate::sync::Ordering;
+
+/// Values of [`Crew::home`]: they have no homes, or may be asked, were asked, are on their way.
+const MAY: u32 = 1;
+const ASKED: u32 = 2;
+const NOW: u32 = 3;
+
+impl<const MOST: usize> Crew<MOST> {
+    /// The last thread of a team of `size` to arrive at a barrier makes members of all, on up to `carriers`.
+    /// Each is held by its own thread.
+    pub fn gather(&self, size: u32, carriers: u32) {
+        self.size.store(size, Ordering::Relaxed);
+        self.planned.store(carriers, Ordering::Relaxed);
+        self.done.0.store(0, Ordering::Relaxed);
+        self.cut(carriers);
+        self.alone.begin(carriers);
+        self.uncancel();
+        for member in self.members.iter().take(size as usize) {
+            member.state.store(HELD, Ordering::Relaxed);
+        }
+        self.home.store(MAY, Ordering::Relaxed);
+        self.open.0.store(carriers, Ordering::SeqCst);
+    }
+
+    /// Has all go home at the next barrier, if they have homes.
+    pub fn ask_home(&self) {
+        let _ = self.home.compare_exchange(MAY, ASKED, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The last member has arrived at a barrier behind which all can be threads, and is about to have them
+    /// [pass](Self::pass) it.
+    #[inline(always)]
+    pub fn heed_home(&self) {
+        if self.home.load(Ordering::Relaxed) == ASKED {
+            // Homes take their members from now on.
+            self.alone.give_up();
+            self.home.store(NOW, Ordering::Release);
+            self.close();
+        }
+    }
+
+    /// Whether all go home behind the barrier that the caller has passed.
+    #[inline(always)]
+    pub fn is_homeward(&self) -> bool {
+        self.home.load(Ordering::Acquire) == NOW
+    }
+
+    /// A held member has run to its end, and will go home.
+    pub fn is_leaving(&self, sleep: &impl Sleep) {
+        self.done.0.fetch_add(1, Ordering::SeqCst);
+        self.tell(sleep);
+    }
+
+    /// A home takes its member, if that is free and waits for it, or is on its way.
+    pub fn take_own(&self, member: usize) -> bool {
+        let Some(member) = self.members.get(member) else { return false };
+        let is_due =
+            || member.waits.load(Ordering::Relaxed) == HOME || self.is_homeward() && self.is_ready(member);
+        if member.state.load(Ordering::Acquire) == FREE
+            && is_due()
+            && member.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        {
+            if is_due() {
+                return true;
+            }
+            member.state.store(FREE, Ordering::Release);
+        }
+        false
+    }
+
+    /// Carrier 0 takes the master, if that is free, whatever it waits for.
+    pub fn take_master(&self) -> bool {
+        let Some(master) = self.members.first() else { return false };
+        master.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+}

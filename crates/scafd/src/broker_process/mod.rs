@@ -1,0 +1,312 @@
+//! The broker: the process that keeps the few rights that a daemon for all users needs, and does nothing but
+//! what the daemon asks for and it finds right itself. It reads no file that users wrote and no word of
+//! theirs.
+//!
+//! It is forked before the daemon gives its rights up, and has the [guardian](crate::apply::guardian) for a
+//! child: where the broker is killed, that gives everything back. Where the daemon is, the broker has it do
+//! so.
+
+mod attached;
+mod helpers;
+mod socket_acl;
+
+use crate::apply::gang::{Gangs, Member, Turn};
+use crate::apply::guardian::Lease;
+use crate::apply::{Apply, Target, Trouble};
+use crate::broker::protocol::{Answer, Ask, BYTES, MOST_TEXT, Who};
+use crate::broker::{Broker, fd_passing};
+use crate::fork;
+use crate::log::Limiter;
+use crate::observe::counters::{Code, Counter};
+use crate::observe::proc_pid::Process;
+use crate::privileges;
+use attached::Attached;
+use helpers::Helpers;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::{Mode, OFlags};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::thread::CapabilitySet;
+use scaf_policy::PuSet;
+use socket_acl::set_bans;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// How often lease and guardian are looked at while programs are attached.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
+
+type Answered = io::Result<(Answer, Option<OwnedFd>)>;
+
+/// Starts the broker of a daemon whose socket is to be at `socket`, with these rights; `hands` are made
+/// there. Gives a way to ask it, and how it stops programs (0: not at all).
+/// # Errors
+/// The system has no room for a process, or the broker couldn't begin; it has said why then.
+pub fn start(
+    socket: &Path,
+    rights: CapabilitySet,
+    lease: Lease,
+    hands: impl FnOnce() -> anyhow::Result<Apply>,
+) -> anyhow::Result<(Broker, u32)> {
+    let (ours, its) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    // SAFETY: there are no other threads yet.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error().into()),
+        0 => {
+            drop(ours);
+            fork::detach(c"scafd-broker", its.as_raw_fd());
+            // The guardian, which is among the hands, has the same.
+            let given_up = privileges::keep(rights).and_then(|()| privileges::hide());
+            let status = match given_up.map_err(anyhow::Error::from).and_then(|()| hands()) {
+                Ok(hands) => Server::new(its, hands, lease, socket).run(),
+                Err(e) => {
+                    crate::log::line(crate::log::Level::Error, format_args!("{e:#}"));
+                    1
+                }
+            };
+            // SAFETY: ends the process without running the daemon's exit handlers.
+            unsafe { libc::_exit(status) }
+        }
+        pid => {
+            drop(its);
+            let pid =
+                rustix::process::Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave pid 0"))?;
+            let broker = Broker::new(ours, pid)?;
+            let way = broker.greeting().map_err(|_| anyhow::anyhow!("the broker process didn't begin"))?;
+            Ok((broker, way))
+        }
+    }
+}
+
+struct Server {
+    line: OwnedFd,
+    lease: Lease,
+    hands: Apply,
+    socket: PathBuf,
+    attached: Attached,
+    helpers: Helpers,
+    turns: Vec<Turn>,
+    /// Whether programs take turns now.
+    take_turns: bool,
+    unstopped: VecDeque<(Member, String)>,
+    complaints: Limiter,
+}
+
+impl Server {
+    fn new(line: OwnedFd, hands: Apply, lease: Lease, socket: &Path) -> Server {
+        Server {
+            line,
+            lease,
+            hands,
+            socket: socket.to_owned(),
+            attached: Attached::new(socket),
+            helpers: Helpers::default(),
+            turns: Vec::new(),
+            take_turns: false,
+            unstopped: VecDeque::new(),
+            complaints: Limiter::default(),
+        }
+    }
+
+    /// An error unless the process is one that has attached, and has that thread; for none at all, that is
+    /// this process itself.
+    fn has_thread(&mut self, pid: u32, tid: u32) -> io::Result<()> {
+        if (pid, tid) == (0, 0) {
+            return Ok(());
+        }
+        self.attached.own(pid)?;
+        let there = Process::new(Path::new("/"), pid).has_thread(tid);
+        if there { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
+    }
+
+    /// Answers until the daemon hangs up, and gives everything back then.
+    fn run(mut self) -> i32 {
+        let way = self.hands.gangs().map_or(0, |gangs| gangs.way().code());
+        let mut said = fd_passing::send(&self.line, &Answer::Ready(way).bytes(), None);
+        let mut packet = [0u8; BYTES];
+        while said.is_ok() {
+            self.look_around();
+            let (length, fd) = match fd_passing::receive(&self.line, &mut packet) {
+                Ok((length, fd)) if length > 0 => (length, fd),
+                _ => break,
+            };
+            let answered = match Ask::parse(&packet[..length]) {
+                Some(ask) => self.act(&ask, fd),
+                None => Err(io::ErrorKind::InvalidInput.into()),
+            };
+            let (answer, fd) = answered.unwrap_or_else(|e| (self.refusal(&e), None));
+            said = fd_passing::send(&self.line, &answer.bytes(), fd.as_ref().map(std::os::fd::AsFd::as_fd));
+        }
+        // A socket of a service manager's stays, and nobody is kept out by a daemon that isn't there.
+        let _ = set_bans(&self.socket, &[]);
+        0
+    }
+
+    /// Waits for the daemon's next word while there are programs. Were we killed without a guardian, these
+    /// would have to help themselves. If the daemon isn't heard of for too long none waits for its turn.
+    fn look_around(&mut self) {
+        while self.take_turns || !self.attached.is_empty() {
+            let mut poll = [PollFd::new(&self.line, PollFlags::IN)];
+            if !matches!(rustix::event::poll(&mut poll, Some(&LOOK)), Ok(0)) {
+                return;
+            }
+            self.hands.look_after_guardian();
+            // By then the daemon will notice when it goes on, and have them take turns again.
+            if self.take_turns
+                && self.lease.was_widened()
+                && let Some(gangs) = self.hands.gangs()
+            {
+                gangs.take(Vec::new());
+                self.take_turns = false;
+            }
+        }
+    }
+
+    fn refusal(&mut self, error: &io::Error) -> Answer {
+        match error.raw_os_error() {
+            // The second is what /proc says of a process that has ended.
+            Some(libc::ESRCH | libc::ENOENT) => return Answer::Gone,
+            Some(number) => return Answer::Refused(number),
+            None => {}
+        }
+        match error.kind() {
+            io::ErrorKind::NotFound => Answer::Gone,
+            io::ErrorKind::PermissionDenied => {
+                self.complaints.warn("the daemon asked its broker for what it may not have");
+                Answer::Refused(libc::EPERM)
+            }
+            io::ErrorKind::QuotaExceeded => Answer::Refused(libc::EDQUOT),
+            io::ErrorKind::InvalidInput => Answer::Refused(libc::EINVAL),
+            _ => Answer::Refused(libc::EIO),
+        }
+    }
+
+    fn act(&mut self, ask: &Ask, fd: Option<OwnedFd>) -> Answered {
+        let done = |number: u64| Ok((Answer::Done(number), None));
+        match ask {
+            Ask::Attach => {
+                self.attached.add(&fd.ok_or(io::ErrorKind::InvalidInput)?)?;
+                done(0)
+            }
+            Ask::Leave(pid) => {
+                self.attached.remove(*pid);
+                done(0)
+            }
+            Ask::Narrow { who, own, masks, mask } => self.narrow(*who, own, masks, mask),
+            Ask::Restore { who, own, masks } => self.restore(*who, own, masks),
+            Ask::RestoreChild { pid, parent } => self.restore_child(*pid, *parent),
+            Ask::Executable(pid) => {
+                let one = self.attached.own(*pid)?;
+                let open = || {
+                    // Only as a path: so its file system isn't asked for anything.
+                    let flags = OFlags::PATH | OFlags::CLOEXEC;
+                    Ok(rustix::fs::open(format!("/proc/{pid}/exe"), flags, Mode::empty())?)
+                };
+                let file = privileges::as_user(one.uid, one.gid, open)?;
+                Ok((Answer::Done(0), Some(file)))
+            }
+            Ask::Inspect(pid) => {
+                let one = self.attached.own(*pid)?;
+                let (helper, out) = self.helpers.start(*pid, one.uid, one.gid, fd)?;
+                Ok((Answer::Done(u64::from(helper)), Some(out)))
+            }
+            Ask::Calm(helper) => {
+                self.helpers.calm_down(*helper);
+                done(0)
+            }
+            Ask::Kill(helper) => {
+                self.helpers.kill(*helper);
+                done(0)
+            }
+            Ask::Ended(helper) => done(u64::from(self.helpers.ended(*helper))),
+            Ask::Count { pid, tid, kind, config } => {
+                self.has_thread(*pid, *tid)?;
+                let counter = Counter::open(Code { kind: *kind, config: *config }, *tid)?;
+                // Meanwhile it may have ended, and its number be another user's thread's.
+                self.has_thread(*pid, *tid)?;
+                Ok((Answer::Done(0), Some(counter.into())))
+            }
+            Ask::Member { begins, slices, who } => {
+                self.attached.same(*who)?;
+                let member = Member { pid: who.pid, starttime: who.starttime };
+                match self.turns.last_mut().filter(|_| !begins) {
+                    Some(turn) => turn.members.push(member),
+                    None => self.turns.push(Turn { slices: (*slices).max(1), members: vec![member] }),
+                }
+                done(0)
+            }
+            Ask::TakeTurns => {
+                let turns = std::mem::take(&mut self.turns);
+                let gangs = self.hands.gangs().ok_or(io::ErrorKind::InvalidInput)?;
+                self.take_turns = !turns.is_empty();
+                gangs.take(turns);
+                done(gangs.slice().as_nanos() as u64)
+            }
+            Ask::Unstopped => {
+                self.unstopped.extend(self.hands.gangs().map(Gangs::failed).unwrap_or_default());
+                let Some((member, mut why)) = self.unstopped.pop_front() else { return done(0) };
+                why.truncate(why.floor_char_boundary(MOST_TEXT));
+                let who = Who { pid: member.pid, starttime: member.starttime };
+                Ok((Answer::Unstopped(who, why), None))
+            }
+            Ask::Wake => {
+                self.hands.wake_guardian();
+                done(0)
+            }
+            Ask::Unlink => {
+                let _ = rustix::fs::unlink(&self.socket);
+                let _ = rustix::fs::unlink(self.socket.with_extension("lock"));
+                done(0)
+            }
+            Ask::SetBans(users) => {
+                set_bans(&self.socket, users)?;
+                done(0)
+            }
+        }
+    }
+
+    fn narrow(&mut self, who: Who, own: &PuSet, masks: &[PuSet], mask: &PuSet) -> Answered {
+        let known = masks.iter().chain(std::iter::once(mask));
+        self.attached.same(who)?.affinities = Some((own.clone(), known.cloned().collect()));
+        let target = Target { pid: who.pid, starttime: who.starttime, own, masks };
+        answered(self.hands.narrow(&target, mask).map(Answer::Set))
+    }
+
+    /// Also of a process that has become another user's meanwhile, but then only what it has by us.
+    fn restore(&mut self, who: Who, own: &PuSet, masks: &[PuSet]) -> Answered {
+        let affinities = match self.attached.same(who) {
+            Ok(one) => {
+                one.affinities = Some((own.clone(), masks.to_vec()));
+                (own.clone(), masks.to_vec())
+            }
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+                let one = self.attached.former(who.pid)?;
+                one.affinities.clone().filter(|_| one.who == who).ok_or(e)?
+            }
+            Err(e) => return Err(e),
+        };
+        let (own, masks) = (&affinities.0, &affinities.1);
+        let target = Target { pid: who.pid, starttime: who.starttime, own, masks };
+        answered(self.hands.restore(&target).map(|()| Answer::Done(0)))
+    }
+
+    /// A child has its affinity by us if it is one that we set for its parent, whosever the child is.
+    fn restore_child(&mut self, pid: u32, parent: u32) -> Answered {
+        let one = self.attached.former(parent)?.clone();
+        let Some((own, masks)) = &one.affinities else { return Err(io::ErrorKind::PermissionDenied.into()) };
+        if !self.attached.is_child(pid, parent) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let target = Target { pid: parent, starttime: one.who.starttime, own, masks };
+        self.hands.restore_child(pid, &target);
+        Ok((Answer::Done(0), None))
+    }
+}
+
+fn answered(done: Result<Answer, Trouble>) -> Answered {
+    match done {
+        Ok(answer) => Ok((answer, None)),
+        Err(Trouble::Gone(_)) => Ok((Answer::Gone, None)),
+        Err(Trouble::Denied { source, .. } | Trouble::Unmoved { source, .. }) => Err(source),
+    }
+}

@@ -1,0 +1,318 @@
+//! What `/proc/PID` says about a process.
+
+use crate::broker::Broker;
+use crate::broker::protocol::Ask;
+use crate::observe::files::read_text;
+use crate::observe::program_name;
+use crate::observe::slurm_step::Step;
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, StatxFlags, makedev, statx};
+use serde::{Deserialize, Serialize};
+use std::fs::read_link;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// One process, which may end at any time; nothing is read before it is asked for.
+#[derive(Clone, Debug)]
+pub struct Process {
+    folder: PathBuf,
+    pid: u32,
+    /// Who is asked about the executables of other users' processes.
+    broker: Option<Broker>,
+}
+
+/// Which file it is, and since when it is what it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+    changed: (i64, i64),
+}
+
+impl FileId {
+    /// That of a file of which this is known.
+    pub fn of(file: &std::fs::Metadata) -> FileId {
+        FileId { device: file.dev(), inode: file.ino(), changed: (file.ctime(), file.ctime_nsec()) }
+    }
+}
+
+impl FileId {
+    /// That of an open file, by what the kernel knows of it: its file system, which may be its user's own,
+    /// isn't asked.
+    fn of_open(file: impl AsFd) -> io::Result<FileId> {
+        let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+        let about = statx(file, c"", flags, StatxFlags::BASIC_STATS)?;
+        Ok(FileId {
+            device: makedev(about.stx_dev_major, about.stx_dev_minor),
+            inode: about.stx_ino,
+            changed: (about.stx_ctime.tv_sec, about.stx_ctime.tv_nsec.into()),
+        })
+    }
+}
+
+/// The fields of `/proc/PID/stat` that matter here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stat {
+    /// Process id of the parent.
+    pub parent: u32,
+    /// Number of threads.
+    pub threads: u32,
+    /// When it started, in clock ticks since the machine did: tells a process from a later one with its id.
+    pub starttime: u64,
+}
+
+/// Who started a process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StartedBy {
+    /// Its real user.
+    pub uid: u32,
+    /// Its real group.
+    pub gid: u32,
+    /// Whether it has capabilities, on this machine or in a user namespace: then its user alone may do
+    /// nothing to it.
+    pub has_rights: bool,
+}
+
+impl Process {
+    /// The process `pid` as seen below `root`.
+    pub fn new(root: &Path, pid: u32) -> Process {
+        Process { folder: root.join("proc").join(pid.to_string()), pid, broker: None }
+    }
+
+    /// The same, where a broker is asked what only that may look at.
+    #[must_use]
+    pub fn through(self, broker: Option<Broker>) -> Process {
+        Process { broker, ..self }
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.pid
+    }
+
+    /// Reads `/proc/PID/stat`.
+    /// # Errors
+    /// There is no such process, or the file is not what it was when this was written.
+    pub fn stat(&self) -> io::Result<Stat> {
+        let text = read_text(self.folder.join("stat"))?;
+        parse(&text).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/stat: not understood", self.pid))
+        })
+    }
+
+    /// Whether it is stopped by a signal or by a debugger.
+    pub fn is_stopped(&self) -> bool {
+        matches!(state(&self.folder), Some('T' | 't'))
+    }
+
+    /// Whether it is, or is frozen by a control group, which looks like a wait that nothing interrupts.
+    pub fn is_held(&self) -> bool {
+        matches!(state(&self.folder), Some('T' | 't' | 'D'))
+    }
+
+    /// Bytes of memory that it has, and those of them that are its own alone: neither files' nor shared.
+    /// # Errors
+    /// As for [`Process::stat`].
+    pub fn memory(&self) -> io::Result<(u64, u64)> {
+        let text = read_text(self.folder.join("statm"))?;
+        memory(&text).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/statm: not understood", self.pid))
+        })
+    }
+
+    /// Its executable, as a file: the same until somebody changes or replaces it.
+    /// # Errors
+    /// There is no such process, or it isn't ours to look at.
+    pub fn executable(&self) -> io::Result<FileId> {
+        let file = match &self.broker {
+            Some(broker) => broker.fetch(&Ask::Executable(self.pid), None)?.0,
+            None => rustix::fs::open(self.folder.join("exe"), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?,
+        };
+        FileId::of_open(&file)
+    }
+
+    /// The path of its executable.
+    /// # Errors
+    /// As for [`Process::executable`].
+    pub fn path(&self) -> io::Result<PathBuf> {
+        let Some(broker) = &self.broker else { return read_link(self.folder.join("exe")) };
+        let (file, _) = broker.fetch(&Ask::Executable(self.pid), None)?;
+        read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    }
+
+    /// Its folder in `/proc`.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The step of Slurm's that its control group names.
+    pub fn slurm_step(&self) -> Option<Step> {
+        Step::of_cgroup(&read_text(self.folder.join("cgroup")).ok()?)
+    }
+
+    /// Its effective user.
+    /// # Errors
+    /// There is no such process.
+    pub fn uid(&self) -> io::Result<u32> {
+        Ok(std::fs::metadata(&self.folder)?.uid())
+    }
+
+    /// Who started it. Also where its memory is hidden.
+    /// # Errors
+    /// There is no such process, or the file is not what it was when this was written.
+    pub fn started_by(&self) -> io::Result<StartedBy> {
+        let text = read_text(self.folder.join("status"))?;
+        let first =
+            |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next());
+        let number = |key: &str| first(key)?.parse().ok();
+        let found = || {
+            let rights = u64::from_str_radix(first("CapPrm:")?, 16).ok()?;
+            Some(StartedBy { uid: number("Uid:")?, gid: number("Gid:")?, has_rights: rights != 0 })
+        };
+        found().ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    /// Whether it has that thread now.
+    pub fn has_thread(&self, tid: u32) -> bool {
+        self.folder.join("task").join(tid.to_string()).exists()
+    }
+
+    /// Ids of its threads.
+    /// # Errors
+    /// There is no such process.
+    pub fn threads(&self) -> io::Result<Vec<u32>> {
+        Ok(self.each_thread()?.collect())
+    }
+
+    /// The same, read as far as they are asked for.
+    fn each_thread(&self) -> io::Result<impl Iterator<Item = u32>> {
+        // The standard library's way panics where closing the folder fails.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let entries = Dir::new(rustix::fs::open(self.folder.join("task"), flags, Mode::empty())?)?;
+        Ok(entries.filter_map(|e| e.ok()?.file_name().to_str().ok()?.parse().ok()))
+    }
+
+    /// Processes that its threads forked, looking at its first `most` threads.
+    pub fn children(&self, most: usize) -> Vec<u32> {
+        let mut children = Vec::new();
+        for thread in self.each_thread().into_iter().flatten().take(most) {
+            let file = self.folder.join("task").join(thread.to_string()).join("children");
+            let text = read_text(file).unwrap_or_default();
+            children.extend(text.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+        }
+        children
+    }
+
+    /// How many of its first and last threads, `most` of each, run or want to; and what it cost to look, in
+    /// threads that could have been moved instead. Of very many threads the first ones are looked at.
+    pub fn runnable(&self, most: usize) -> (usize, u32) {
+        let all: Vec<u32> = self.each_thread().into_iter().flatten().take(MOST_LISTED).collect();
+        let last = all.len().saturating_sub(most);
+        let threads =
+            all.iter().enumerate().filter(|(at, _)| *at < most || *at >= last).map(|(_, thread)| thread);
+        let state = |thread: &u32| state(&self.folder.join("task").join(thread.to_string()));
+        // To list one takes a quarter of what it takes to move one, to look at one twice as much.
+        let cost = all.len() / 4 + 2 * all.len().min(2 * most);
+        (threads.filter(|thread| state(thread) == Some('R')).count(), cost as u32)
+    }
+
+    /// What people call it: by its script or main class in its command line ([`program_name::of`]), which is
+    /// `read` for interpreters only, else by its executable, or by its main thread where that can't be read.
+    pub fn name(&self, read: impl FnOnce() -> Vec<u8>) -> String {
+        let exe = self.path().ok();
+        let exe = exe.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
+        exe.map(|name| name.trim_end_matches(" (deleted)").to_owned())
+            .map(|name| {
+                let line = program_name::is_interpreter(&name).then(read);
+                line.and_then(|line| interpreted(&name, &line)).unwrap_or(name)
+            })
+            .or_else(|| Some(read_text(self.folder.join("comm")).ok()?.trim().to_owned()))
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("process {}", self.pid))
+    }
+}
+
+fn interpreted(executable: &str, line: &[u8]) -> Option<String> {
+    let line = String::from_utf8_lossy(line.get(..MOST_LINE).unwrap_or(line));
+    let words: Vec<&str> = line.trim_end_matches('\0').split('\0').skip(1).collect();
+    program_name::of(executable, &words)
+}
+
+/// Threads of a process that are listed to see whether they run.
+const MOST_LISTED: usize = 1024;
+/// Bytes of a command line that are looked at for a name.
+const MOST_LINE: usize = 16 << 10;
+
+/// `statm` counts pages: all, resident, and those of the latter that are files' or shared.
+fn memory(text: &str) -> Option<(u64, u64)> {
+    let mut fields = text.split_whitespace().skip(1).map(str::parse::<u64>);
+    let (resident, shared) = (fields.next()?.ok()?, fields.next()?.ok()?);
+    let bytes = |pages: u64| pages.saturating_mul(rustix::param::page_size() as u64);
+    Some((bytes(resident), bytes(resident.saturating_sub(shared))))
+}
+
+/// The name in parentheses may contain blanks and parentheses itself; fields count from behind the last one.
+fn parse(text: &str) -> Option<Stat> {
+    let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_whitespace().collect();
+    let field = |n: usize| fields.get(n - 3);
+    Some(Stat {
+        parent: field(4)?.parse().ok()?,
+        threads: field(20)?.parse().ok()?,
+        starttime: field(22)?.parse().ok()?,
+    })
+}
+
+/// The state of the process or thread of that folder in `/proc`: the first word behind its name, which is in
+/// brackets and may have brackets itself.
+fn state(folder: &Path) -> Option<char> {
+    let text = read_text(folder.join("stat")).ok()?;
+    text.get(text.rfind(')')? + 1..)?.trim_start().chars().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_look_like_fields() {
+        let text = "7 (a) R 1 2 (b) S 42 7 7 0 -1 0 1 2 3 4 5 6 7 8 20 0 9 0 12345 6 7 8";
+        assert_eq!(parse(text), Some(Stat { parent: 42, threads: 9, starttime: 12345 }));
+        assert_eq!(parse("7 (a) R 1"), None);
+        assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn memory_is_what_is_resident_and_what_of_that_is_private() {
+        let page = rustix::param::page_size() as u64;
+        assert_eq!(memory("900 100 40 5 0 60 0"), Some((100 * page, 60 * page)));
+        assert_eq!((memory(""), memory("1 2"), memory("1 x 3")), (None, None, None));
+    }
+
+    #[test]
+    fn this_process_is_there_and_process_0_is_not() {
+        let me = Process::new(Path::new("/"), std::process::id());
+        assert!(me.stat().unwrap().threads >= 1);
+        assert!(me.memory().is_ok_and(|(resident, private)| resident > private && private > 0));
+        assert!(me.runnable(MOST_LISTED).0 >= 1 && me.runnable(0).0 == 0);
+        assert!(me.threads().unwrap().contains(&std::process::id()));
+        assert!(!me.name(Vec::new).is_empty());
+        assert_eq!(me.uid().unwrap(), rustix::process::geteuid().as_raw());
+        let rights = rustix::thread::capabilities(None).unwrap().permitted;
+        let started_by = StartedBy {
+            uid: rustix::process::getuid().as_raw(),
+            gid: rustix::process::getgid().as_raw(),
+            has_rights: !rights.is_empty(),
+        };
+        assert_eq!(me.started_by().unwrap(), started_by);
+        let none = Process::new(Path::new("/"), 0);
+        assert!(
+            none.stat().is_err()
+                && none.uid().is_err()
+                && none.threads().is_err()
+                && none.children(9).is_empty()
+        );
+        assert_eq!(none.name(Vec::new), "process 0");
+    }
+}
