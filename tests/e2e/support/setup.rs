@@ -1,6 +1,7 @@
 //! A setup: a folder with a daemon of its own, closed when the test ends. Nothing may be left then.
 
 use super::{Start, compiled, cpu_list, released, root_user, wait_for};
+use scaf_lab::slow::SlowMachine;
 use scafd::control::Snapshot;
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt;
@@ -54,13 +55,12 @@ impl Setup {
         setup
     }
 
-    /// A setup whose daemon has as many contexts as there are groups in this folder, for slow motion.
-    pub fn in_slow_motion(groups: &Path, contexts: u32, policy: &str) -> Setup {
-        let topology = format!("core:{contexts} pu:1");
-        let words = [policy, "--verbose", "--topology", &topology, "--slow-motion"];
-        let folder = groups.to_str().expect("a plain path").to_owned();
-        let setup = Setup::empty(words.into_iter().map(String::from).chain([folder]).collect());
+    /// A setup whose daemon decides for a machine in slow motion.
+    pub fn in_slow_motion(machine: &SlowMachine, policy: &str) -> Setup {
+        let words = [policy, "--verbose"].map(String::from).into_iter().chain(machine.words());
+        let setup = Setup::empty(words.collect());
         setup.start_daemon();
+        machine.obey(setup.socket());
         setup
     }
 

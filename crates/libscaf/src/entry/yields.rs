@@ -19,7 +19,7 @@ macro_rules! yields {
                 // SAFETY: that function's type; the calling thread's own state.
                 unsafe {
                     match (around(thread()), $next.get::<Real>()) {
-                        (Some(me), _) => yielding_loops::let_others(me),
+                        (Some(me), _) => yielding_loops::yield_in_spin_loop(me),
                         (None, Some(_)) if mpi::is_turn() => {}
                         (None, Some(real)) => return real(),
                         // One that the C library offers to old programs only.

@@ -55,7 +55,7 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choi
         };
         match readiness {
             // SAFETY: as above.
-            gather::Readiness::Unnoted => unsafe { (*this).notes = 1 },
+            gather::Readiness::Unrecorded => unsafe { (*this).notes = 1 },
             gather::Readiness::Ready => {
                 facts.gathers = true;
                 choice = choice::choose(&facts);

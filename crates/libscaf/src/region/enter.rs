@@ -65,7 +65,7 @@ unsafe fn unmeasured<R: Default>(
     unsafe {
         if choice.pass != 1 {
             // The runtime chooses, and may wake its threads.
-            let _: bool = gather::worker_tls::void(this);
+            let _: bool = gather::worker_tls::invalidate(this);
         }
         let entered = Entered::quietly(this, region, choice);
         let result = pass(region.code.runtime, region.work.run, region.work.data, choice.pass);
@@ -138,7 +138,7 @@ unsafe fn alone<R>(region: &Region, entered: &Entered, note: &Note, pass: impl P
     let code = region.code;
     if entered.choice.pass != 1 {
         // SAFETY: this thread's own state.
-        let _: bool = unsafe { gather::worker_tls::void(thread()) };
+        let _: bool = unsafe { gather::worker_tls::invalidate(thread()) };
     }
     let result = pass(code.runtime, region.work.run, region.work.data, entered.choice.pass);
     if let Some(slot) = entered.slot {
@@ -162,7 +162,7 @@ unsafe fn several<R>(this: *mut Thread, region: &Region, entered: &Entered, pass
     unsafe {
         fold::enter(this, code.runtime, choice.team, at);
         let borrowed = entered.grant.borrowed();
-        let lent = gather::worker_tls::void(this);
+        let lent = gather::worker_tls::invalidate(this);
         let notes = core::mem::take(&mut (*this).notes) != 0 && one_master();
         let dynamic = choice.mechanism != Mechanism::Unmanaged && permission::is_dynamic(code.runtime);
         if !notes
@@ -268,7 +268,7 @@ pub fn fill_teams() {
         }
         for runtime in (0..RUNTIMES).map_while(by_number) {
             let Some(parallel) = runtime.parallel else { continue };
-            let _: bool = gather::worker_tls::void(this);
+            let _: bool = gather::worker_tls::invalidate(this);
             let work = Work { body: nothing, run: nothing, data: null_mut() };
             let mut frame = Frame::new(runtime, work, 1);
             frame.master = master;
@@ -362,9 +362,9 @@ unsafe extern "C" fn run_thread_noted(frame: *mut c_void) {
     // SAFETY: as above.
     unsafe {
         let around = &*frame.cast_const().cast::<Frame>();
-        gather::worker_tls::note(around.runtime());
+        gather::worker_tls::record(around.runtime());
         run_thread(frame);
-        gather::worker_tls::note_control();
+        gather::worker_tls::record_control();
         if !eq(around.master, master()) {
             gather::worker_tls::lend_unless_tasks(thread());
         }
@@ -377,7 +377,7 @@ unsafe extern "C" fn run_thread_noted(frame: *mut c_void) {
 pub unsafe fn open(this: *mut Thread, region: &Region) -> Entered {
     // SAFETY: as in `run`.
     unsafe {
-        let _: bool = gather::worker_tls::void(this);
+        let _: bool = gather::worker_tls::invalidate(this);
         let at = ticks();
         state::tend(at, region.code.runtime);
         let slot = slot_of(master());

@@ -1,6 +1,6 @@
 //! Threads: what is kept of each, threads of our own, and the end of one.
 
-use super::arch::{THREAD_BYTES, storage, thread_block};
+use super::arch::{THREAD_BYTES, thread_block, tls_base};
 pub use super::bare::give_way;
 use super::bare::set_blocked;
 use super::errno::keeping_errno;
@@ -27,7 +27,7 @@ pub fn part<T, const AT: usize>() -> *mut T {
 
 /// The part at `AT` of the thread with this storage: it lies as far from its pointer as in any other thread.
 pub fn part_of<T, const AT: usize>(other: usize) -> *mut T {
-    part::<T, AT>().wrapping_byte_add(other.wrapping_sub(storage()))
+    part::<T, AT>().wrapping_byte_add(other.wrapping_sub(tls_base()))
 }
 
 pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;

@@ -15,7 +15,7 @@ use std::time::Instant;
 pub(super) struct Capacity {
     /// All of the machine.
     pub machine: Topology,
-    /// Whether that is another machine than this one, in a dry run or in slow motion.
+    /// Whether that is another machine than this one, in a dry run.
     pub is_pretended: bool,
     pub limits: Limits,
     /// What control groups have allowed since the limits were read.
@@ -40,7 +40,7 @@ impl Capacity {
     /// Reads the limits again.
     pub fn refresh(&mut self, observer: &Observer) {
         self.limits = if self.is_pretended {
-            // Another machine's contexts may be groups with quotas here (slow motion).
+            // In slow motion, contexts are groups with quotas.
             self.groups = observer.no_groups();
             Limits { pus: self.machine.all(), quota: None }
         } else {

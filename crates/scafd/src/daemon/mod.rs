@@ -66,7 +66,6 @@ impl Daemon {
     }
 
     fn pass(&mut self, events: Vec<Event>) {
-        self.apply.follow();
         for event in events {
             if self.handle(event) {
                 self.timers.ask();
@@ -121,7 +120,6 @@ impl Daemon {
             decision,
             self.loans.at(),
             (watching || spinning::suspects(&self.registry, now_ns())).then(|| now + timers::LOOK),
-            self.apply.rhythm().filter(|_| attached).map(|rhythm| now + rhythm),
             moment.map(|at_ns| now + Duration::from_nanos(at_ns.saturating_sub(now_ns()))),
             (!self.deferred.is_empty()).then(|| now + deferred_narrowing::LOOK),
             self.inspector.deadline(),

@@ -51,8 +51,11 @@ pub struct Parts {
     pub policy: Box<dyn Policy>,
     /// The machine.
     pub topology: Topology,
-    /// Whether that is another machine than this one, in a dry run or in slow motion.
+    /// Whether that is another machine than this one, in a dry run.
     pub pretended: bool,
+    /// A context's speed over a core's, which scaf-lab's slow motion makes less than 1: rates and CPU times
+    /// are then of a slower machine.
+    pub pace: f64,
     /// Carries out what it decides.
     pub apply: Apply,
     /// Its clients; [`SIGNALS`] is watched already.
@@ -81,6 +84,7 @@ pub struct Daemon {
     pub(super) verdicts: Verdicts,
     pub(super) notify: Notify,
     pub(super) verbose: bool,
+    pub(super) pace: f64,
     pub(super) observer: Observer,
     pub(super) registry: Registry,
     pub(super) inspector: Inspector,
@@ -110,11 +114,11 @@ impl Daemon {
     pub fn new(parts: Parts) -> Daemon {
         let Parts { scope, policy, topology, pretended, apply, mut talk, command_lines, verdicts, .. } =
             parts;
-        let Parts { remember, kept, notify, verbose, .. } = parts;
-        let config = parts.config.at_pace(apply.pace());
+        let Parts { remember, kept, notify, verbose, pace, .. } = parts;
+        let config = parts.config.at_pace(pace);
         let broker = apply.broker().cloned();
         let root = std::path::Path::new("/");
-        let observer = Observer::new(root).at_pace(apply.pace()).through(broker.clone());
+        let observer = Observer::new(root).at_pace(pace).through(broker.clone());
         let capacity = Capacity::new(topology, pretended, &observer);
         talk.refresh_owners();
         Daemon {
@@ -146,6 +150,7 @@ impl Daemon {
             verdicts,
             notify,
             verbose,
+            pace,
             observer,
         }
     }

@@ -3,7 +3,7 @@
 use super::parts::Daemon;
 use super::visibility::Viewer;
 use crate::config::check_policy;
-use crate::control::{Decisions, Others, Reply, Request, Snapshot, Wish};
+use crate::control::{Decisions, Reply, Request, Snapshot, Wish};
 use crate::log::info;
 use crate::observe::clock::{cpu_ns, now_ns};
 use crate::paths::Scope;
@@ -159,14 +159,10 @@ impl Daemon {
             decisions: self.decider.decisions,
             decision_ns: self.decider.took_ns,
             warnings: crate::log::warnings(),
-            moment: 0,
             counters: self.meters.counters(self.config.counters),
             turns: self.slices.shown(),
-            others: Others::default(),
             programs: self.registry.iter().map(Program::snapshot).collect(),
-            tried: Vec::new(),
-            other_versions: Vec::new(),
-            asker: None,
+            ..Snapshot::default()
         }
     }
 }

@@ -117,7 +117,7 @@ impl Daemon {
 
     pub(super) fn allocate(&mut self) -> (Allocation, Option<Entry>) {
         let (capacity, gang, users) = (self.within_reach(), self.gang(), self.config.users);
-        let (units, pace) = (&self.capacity.units, self.apply.pace());
+        let (units, pace) = (&self.capacity.units, self.pace);
         let now_s = || now_ns() as f64 * 1e-9 * pace;
         let machine = || Machine { capacity, now_s: now_s(), units: units.clone(), gang, users };
         self.decider.allocate(&self.registry, machine)

@@ -2,7 +2,7 @@
 
 use crate::region::frame::Frame;
 use crate::region::mechanisms::gather;
-use crate::region::mechanisms::gather::depend_list::Needs;
+use crate::region::mechanisms::gather::depend_list::DependList;
 use crate::region::mechanisms::gather::explicit_tasks::{self as gathered, Copy, New};
 use crate::region::mechanisms::gather::gomp_reductions;
 use crate::region::place::{of_caller, place};
@@ -147,7 +147,7 @@ macro_rules! gathered {
 gathered! {
     taskwait or other_taskwait, |me, _argument| gathered::taskwait(me);
     taskwait_depend or other_taskwait_depend,
-        |me, argument| gathered::await_needs(me, &Needs::of(argument.cast_const().cast()));
+        |me, argument| gathered::await_needs(me, &DependList::of(argument.cast_const().cast()));
     taskgroup_start or other_taskgroup_start, |me, _argument| {
         let _: bool = gathered::group_start(me);
     };
@@ -228,5 +228,5 @@ pub fn new(
     // SAFETY: the compiler's own function, or null.
     let copy = unsafe { symbols::function::<Copy>(copy.expose_provenance()) };
     let (size, alignment) = (size.max(0) as usize, alignment.max(1) as usize);
-    New { body, data, copy, size, alignment, may_wait, is_final, needs: Needs::NONE, part: None }
+    New { body, data, copy, size, alignment, may_wait, is_final, needs: DependList::NONE, part: None }
 }

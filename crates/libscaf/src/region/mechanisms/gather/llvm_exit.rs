@@ -32,7 +32,7 @@ pub fn begin() {
 }
 
 /// The thread of that member, whose number in the runtime is `number`, is noted.
-pub fn note(member: usize, number: c_int) {
+pub fn record(member: usize, number: c_int) {
     if member == 1 {
         WORKER.store((number as u32).wrapping_add(1), Ordering::Relaxed);
     }

@@ -73,7 +73,7 @@ pub enum Readiness {
     /// It can't be, or not now.
     No,
     /// Its workers' storage has to be noted, in a run on real threads.
-    Unnoted,
+    Unrecorded,
     /// Nothing.
     Ready,
 }
@@ -117,12 +117,12 @@ unsafe fn obstacle(
         // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
         // gathered from its beginning never is.
         let on_threads = length != Length::Short && !begins_gathered(region);
-        let noted = !on_threads && worker_tls::is_noted(this, region.code.runtime, size);
+        let noted = !on_threads && worker_tls::is_recorded(this, region.code.runtime, size);
         // Without notes, what was found by the last ones holds for a while.
         no(Obstacle::Handlers, member_signals::differs() && (noted || worker_tls::are_new()))?;
         if !noted {
             no(Obstacle::Workers, worker_tls::is_given_up())?;
-            return Ok(if worker_tls::may_note() { Readiness::Unnoted } else { Readiness::No });
+            return Ok(if worker_tls::may_record() { Readiness::Unrecorded } else { Readiness::No });
         }
     }
     let ready = worker_tls::are_asleep(region.code.runtime, size) && member_stacks::are_there(size);
@@ -166,7 +166,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
 
 /// Members of the last gathered team.
 pub fn last_size() -> u32 {
-    gathered_team::CREW.size()
+    gathered_team::SCHEDULER.size()
 }
 
 /// After a fork, in the child.
