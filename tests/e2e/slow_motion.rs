@@ -1,6 +1,6 @@
 //! Slow motion: contexts that are control groups.
 
-use crate::support::{Setup, kernel, root_user, wait_for};
+use crate::support::{Setup, kernel, root_user, skip, wait_for};
 use scaf_lab::slow::SlowMachine;
 use scafd::observe::cgroup::cpu_group;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const TINY: &str = "name = 'tiny'\n\
 fn can_be_slow() -> bool {
     let can = root_user() && cpu_group(Path::new("/")).is_some();
     if !can {
-        eprintln!("skipped: no cpu controller of control groups here, or not root");
+        skip::skipped("root, and the cpu controller of control groups");
     }
     can
 }

@@ -1,34 +1,14 @@
-//! Threads: what is kept of each, threads of our own, and the end of one.
+//! Threads of the kernel's: starting them, their numbers and ends, and all that the process has.
 
-use super::arch::{THREAD_BYTES, thread_block, tls_base};
 pub use super::bare::give_way;
 use super::bare::set_blocked;
 use super::errno::keeping_errno;
 use super::glibc;
 use super::signals::block_signals;
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::mem::zeroed;
 use core::ptr::{null, null_mut, without_provenance};
 use core::sync::atomic::{AtomicU32, Ordering};
-
-/// Where in a thread's state each owner keeps its part: `program`, `region`, the port for oneTBB, and the
-/// port for MPI.
-pub const PROGRAM_AT: usize = 0;
-pub const REGION_AT: usize = 16;
-pub const TBB_AT: usize = 192;
-pub const CALLER_AT: usize = 288;
-pub const END: usize = THREAD_BYTES;
-
-#[inline(always)]
-pub fn part<T, const AT: usize>() -> *mut T {
-    const { assert!(AT.is_multiple_of(align_of::<T>()) && AT + size_of::<T>() <= END) };
-    thread_block().wrapping_byte_add(AT).cast()
-}
-
-/// The part at `AT` of the thread with this storage: it lies as far from its pointer as in any other thread.
-pub fn part_of<T, const AT: usize>(other: usize) -> *mut T {
-    part::<T, AT>().wrapping_byte_add(other.wrapping_sub(tls_base()))
-}
 
 pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -84,4 +64,51 @@ pub fn when_ends(ended: AtEnd, number: u32) {
         }
         glibc::pthread_setspecific(key - 1, without_provenance(number as usize));
     }
+}
+
+/// Where in an entry of a folder its length and its name are, in bytes: `struct linux_dirent64`.
+const LENGTH: usize = 16;
+const NAME: usize = 19;
+
+/// Calls `with` for each thread there is, by its number in the kernel; not at all where /proc is missing.
+pub fn for_each(mut with: impl FnMut(c_int)) {
+    let mut entries = [0u64; 128];
+    // SAFETY: system calls on memory of ours.
+    unsafe {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+        let folder = libc::open(c"/proc/self/task".as_ptr(), flags);
+        if folder < 0 {
+            return;
+        }
+        loop {
+            let bytes = size_of_val(&entries);
+            let got = libc::syscall(libc::SYS_getdents64, folder, entries.as_mut_ptr(), bytes);
+            let Some(got) = usize::try_from(got).ok().filter(|got| *got > 0 && *got <= bytes) else { break };
+            let filled = core::slice::from_raw_parts(entries.as_ptr().cast::<u8>(), got);
+            numbers(filled).for_each(&mut with);
+        }
+        libc::close(folder);
+    }
+}
+
+/// The entries' names that are numbers.
+fn numbers(mut entries: &[u8]) -> impl Iterator<Item = c_int> {
+    core::iter::from_fn(move || {
+        loop {
+            let length = usize::from(u16::from_ne_bytes([*entries.get(LENGTH)?, *entries.get(LENGTH + 1)?]));
+            let name = entries.get(NAME..length)?;
+            entries = entries.get(length..)?;
+            if let Some(number) = number(name) {
+                return Some(number);
+            }
+        }
+    })
+}
+
+fn number(name: &[u8]) -> Option<c_int> {
+    let digits = name.split(|byte| *byte == 0).next().filter(|digits| !digits.is_empty())?;
+    digits.iter().try_fold(0 as c_int, |number, digit| {
+        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+        number.checked_mul(10)?.checked_add(c_int::from(digit))
+    })
 }

@@ -39,7 +39,7 @@ def wait_for(what: str, look: Callable[[], T]) -> T:
     raise AssertionError(f"waited in vain: {what}")
 
 
-class House(unittest.TestCase):
+class DaemonTestCase(unittest.TestCase):
     """A test case with a daemon that divides two CPUs equally, whatever else runs."""
 
     def setUp(self) -> None:
@@ -48,7 +48,7 @@ class House(unittest.TestCase):
             self.skipTest("two CPUs are needed")
         os.sched_setaffinity(0, cpus[:2])
         self.addCleanup(os.sched_setaffinity, 0, cpus)
-        self.folder = Path(tempfile.mkdtemp(prefix="scaf-house-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="scaf-test-"))
         self.addCleanup(shutil.rmtree, self.folder, True)
         self.programs: List[subprocess.Popen[str]] = []
         self.socket = self.folder / "scafd.sock"
@@ -73,7 +73,7 @@ class House(unittest.TestCase):
         daemon.wait(10)
 
     def environment(self, **more: str) -> Dict[str, str]:
-        """Says nothing of OpenMP or scaf but where this house's daemon is."""
+        """Says nothing of OpenMP or scaf but where this test's daemon is."""
         ours = ("OMP_", "GOMP_", "OPENBLAS_", "SCAF_", "LD_PRELOAD")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         places = {"XDG_RUNTIME_DIR": self.folder, "XDG_DATA_HOME": self.folder, "XDG_CACHE_HOME": self.folder}
