@@ -46,7 +46,7 @@ static HOOKS: Hooks = Hooks {
     look: &[program::masters::look],
     attached: &[program::rank::introduce, program::promise::report_again, program::masters::report_known],
     tended: &[entry::copies::tell],
-    llvm_found: &[entry::kmpc::found, program::promise::llvm_found],
+    llvm_found: &[entry::kmpc::found, entry::exports::found, program::promise::llvm_found],
     unloaded: &[entry::tbb::forget, entry::mpi::forget_unloaded, runtimes::lookup::forget_unloaded],
     before_fork: &[link::state::before_fork, program::keeper::before_fork],
     forked: &[program::keeper::after_fork_in_parent],

@@ -1,6 +1,6 @@
 //! A table: functions of the C, C++, Fortran and other libraries.
 
-use crate::runtime::are_in_order;
+use crate::runtime::{are_in_order, is_of_family};
 
 /// What is known of a library's function.
 #[derive(Debug)]
@@ -305,9 +305,7 @@ const fn family(name: &'static str, class: Class, later: bool) -> Function {
 pub fn find(name: &[u8]) -> Option<&'static Function> {
     match FUNCTIONS.binary_search_by(|row| row.name.as_bytes().cmp(name)) {
         Ok(at) => FUNCTIONS.get(at),
-        Err(_) => FAMILIES
-            .iter()
-            .find(|row| row.name.strip_suffix('*').is_some_and(|prefix| name.starts_with(prefix.as_bytes()))),
+        Err(_) => FAMILIES.iter().find(|row| is_of_family(name, row.name)),
     }
 }
 

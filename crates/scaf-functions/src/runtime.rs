@@ -185,10 +185,15 @@ pub fn find(name: &[u8]) -> Option<&'static Function> {
         let row = exact(name.strip_suffix(suffix)?)?;
         row.fortran.iter().any(|known| known.as_bytes() == name).then_some(row)
     };
-    let begins =
-        |row: &&Function| name.starts_with(row.name.strip_suffix('*').unwrap_or(row.name).as_bytes());
+    let begins = |row: &&Function| is_of_family(name, row.name);
     let found = exact(name).or_else(|| fortrans(b"_")).or_else(|| fortrans(b"_8_"));
     found.or_else(|| FAMILIES.iter().find(begins))
+}
+
+/// Whether a name begins as a family's, which ends with a `*`. By bytes: functions of text would leave a panic
+/// in libscaf.
+pub(crate) fn is_of_family(name: &[u8], family: &str) -> bool {
+    matches!(family.as_bytes(), [prefix @ .., b'*'] if name.starts_with(prefix))
 }
 
 const fn compare(one: &[u8], other: &[u8]) -> Ordering {

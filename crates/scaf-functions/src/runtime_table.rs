@@ -1,7 +1,8 @@
 //! A table: the functions of OpenMP runtimes.
 //!
 //! A row: `symbol(arguments) -> result: member [says], tells(count) => kind handler | fortran = handler;`
-//! - The signature, or `as` a type, is of functions that libscaf calls: a field of its `Runtime`.
+//! - The signature, or `as` a type, is of functions that libscaf calls: a field of its `Runtime`. Where one
+//!   handler serves several, they have an argument or a result more than the runtime says.
 //! - What a member gets ([`Member`]); what calls say of the program ([`says`]); what code analysis may take
 //!   from them ([`Tells`]), with the number of integer arguments that it may count on.
 //! - The handler, if libscaf exports the function, and how (`crates/libscaf/src/entry/exports.rs`):
@@ -23,15 +24,16 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     GOMP_add_alloc: forbidden;
     GOMP_alloc: neutral;
     GOMP_atomic_end: neutral, Nothing(0);
-    GOMP_atomic_start(): ours, Nothing(0) => caller gomp::tasks::atomic_start;
+    GOMP_atomic_start(*mut c_void) -> *mut c_void: ours, Nothing(0) => caller gomp::tasks::atomic_start;
     GOMP_barrier(): ours, Nothing(0) => caller gomp::waits::barrier;
     GOMP_barrier_cancel() -> bool: ours, Nothing(1) => caller gomp::waits::barrier_cancel;
     GOMP_cancel(c_int, bool) -> bool: ours [CANCELS] => caller gomp::waits::cancel;
     GOMP_cancellation_point(c_int) -> bool: ours => caller gomp::waits::cancellation_point;
     GOMP_critical_end: neutral, Nothing(0);
     GOMP_critical_name_end: neutral, Nothing(1);
-    GOMP_critical_name_start(*mut c_void): ours, Nothing(1) => caller gomp::tasks::critical_name_start;
-    GOMP_critical_start(): ours, Nothing(0) => caller gomp::tasks::critical_start;
+    GOMP_critical_name_start(*mut c_void) -> *mut c_void: ours, Nothing(1)
+        => caller gomp::tasks::critical_name_start;
+    GOMP_critical_start(*mut c_void) -> *mut c_void: ours, Nothing(0) => caller gomp::tasks::critical_start;
     GOMP_doacross_post as Whatever: ours [WAITS] => members gather::doacross::post;
     GOMP_doacross_ull_post as Whatever: ours [WAITS] => members gather::doacross::post;
     GOMP_doacross_ull_wait as Whatever: ours [WAITS] => members gather::doacross::wait;
@@ -45,41 +47,41 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     GOMP_loop_doacross_start as Whatever: ours [CHOSEN SHARED] => members gather::doacross::start;
     GOMP_loop_doacross_static_start as Whatever: ours => members gather::doacross::start_static;
     GOMP_loop_dynamic_next(*mut c_void, *mut c_void) -> bool: ours, Nothing(2)
-        => caller gomp::loops::loop_dynamic_next;
-    GOMP_loop_dynamic_start as Whatever: ours => members gather::work::start_dynamic;
-    GOMP_loop_end(): ours, Nothing(0) => caller gomp::loops::loop_end;
-    GOMP_loop_end_cancel() -> bool: ours, Nothing(0) => caller gomp::loops::loop_end_cancel;
-    GOMP_loop_end_nowait(): ours, Nothing(0) => caller gomp::loops::loop_end_nowait;
+        => caller gomp::loops::GOMP_loop_dynamic_next;
+    GOMP_loop_dynamic_start as Whatever: ours => members gather::constructs::start_dynamic;
+    GOMP_loop_end(): ours, Nothing(0) => caller gomp::loops::GOMP_loop_end;
+    GOMP_loop_end_cancel() -> bool: ours, Nothing(0) => caller gomp::loops::GOMP_loop_end_cancel;
+    GOMP_loop_end_nowait(): ours, Nothing(0) => caller gomp::loops::GOMP_loop_end_nowait;
     GOMP_loop_guided_next(*mut c_void, *mut c_void) -> bool: ours, Nothing(2)
-        => caller gomp::loops::loop_guided_next;
-    GOMP_loop_guided_start as Whatever: ours => members gather::work::start_guided;
+        => caller gomp::loops::GOMP_loop_guided_next;
+    GOMP_loop_guided_start as Whatever: ours => members gather::constructs::start_guided;
     GOMP_loop_maybe_nonmonotonic_runtime_next(*mut c_void, *mut c_void) -> bool: ours, Nothing(2)
-        => caller gomp::loops::loop_maybe_nonmonotonic_runtime_next;
+        => caller gomp::loops::GOMP_loop_maybe_nonmonotonic_runtime_next;
     GOMP_loop_maybe_nonmonotonic_runtime_start as Whatever: ours [CHOSEN]
         => members gather::loops::start_runtime;
     GOMP_loop_nonmonotonic_dynamic_next(*mut c_void, *mut c_void) -> bool: ours, Nothing(2)
-        => caller gomp::loops::loop_nonmonotonic_dynamic_next;
-    GOMP_loop_nonmonotonic_dynamic_start as Whatever: ours => members gather::work::start_dynamic;
+        => caller gomp::loops::GOMP_loop_nonmonotonic_dynamic_next;
+    GOMP_loop_nonmonotonic_dynamic_start as Whatever: ours => members gather::constructs::start_dynamic;
     GOMP_loop_nonmonotonic_guided_next(*mut c_void, *mut c_void) -> bool: ours, Nothing(2)
-        => caller gomp::loops::loop_nonmonotonic_guided_next;
-    GOMP_loop_nonmonotonic_guided_start as Whatever: ours => members gather::work::start_guided;
+        => caller gomp::loops::GOMP_loop_nonmonotonic_guided_next;
+    GOMP_loop_nonmonotonic_guided_start as Whatever: ours => members gather::constructs::start_guided;
     GOMP_loop_nonmonotonic_runtime_next(*mut c_void, *mut c_void) -> bool: ours
-        => caller gomp::loops::loop_nonmonotonic_runtime_next;
+        => caller gomp::loops::GOMP_loop_nonmonotonic_runtime_next;
     GOMP_loop_nonmonotonic_runtime_start as Whatever: ours [CHOSEN]
         => members gather::loops::start_runtime;
     GOMP_loop_ordered_dynamic_next as Whatever: ours => members gather::loops::ordered_next;
-    GOMP_loop_ordered_dynamic_start as Whatever: ours => members gather::work::start_dynamic;
+    GOMP_loop_ordered_dynamic_start as Whatever: ours => members gather::constructs::start_dynamic;
     GOMP_loop_ordered_guided_next as Whatever: ours => members gather::loops::ordered_next;
-    GOMP_loop_ordered_guided_start as Whatever: ours => members gather::work::start_guided;
+    GOMP_loop_ordered_guided_start as Whatever: ours => members gather::constructs::start_guided;
     GOMP_loop_ordered_runtime_next as Whatever: ours => members gather::loops::ordered_next;
     GOMP_loop_ordered_runtime_start as Whatever: ours [CHOSEN] => members gather::loops::start_runtime;
-    GOMP_loop_ordered_start as Whatever: ours [CHOSEN SHARED] => members gather::given::start;
+    GOMP_loop_ordered_start as Whatever: ours [CHOSEN SHARED] => members gather::gomp_loop_start::start;
     GOMP_loop_ordered_static_next as Whatever: ours => members gather::loops::ordered_next;
     GOMP_loop_ordered_static_start as Whatever: ours => members gather::loops::start_static;
     GOMP_loop_runtime_next(*mut c_void, *mut c_void) -> bool: ours, Nothing(2)
-        => caller gomp::loops::loop_runtime_next;
+        => caller gomp::loops::GOMP_loop_runtime_next;
     GOMP_loop_runtime_start as Whatever: ours [CHOSEN] => members gather::loops::start_runtime;
-    GOMP_loop_start as Whatever: ours [CHOSEN SHARED] => members gather::given::start;
+    GOMP_loop_start as Whatever: ours [CHOSEN SHARED] => members gather::gomp_loop_start::start;
     GOMP_loop_static_next as Whatever: ours => members gather::loops::next;
     GOMP_loop_static_start as Whatever: ours => members gather::loops::start_static;
     GOMP_loop_ull_doacross_dynamic_start as Whatever: ours => members gather::doacross::start_dynamic;
@@ -89,39 +91,39 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     GOMP_loop_ull_doacross_start as Whatever: ours [CHOSEN SHARED] => members gather::doacross::start;
     GOMP_loop_ull_doacross_static_start as Whatever: ours => members gather::doacross::start_static;
     GOMP_loop_ull_dynamic_next(*mut c_void, *mut c_void) -> bool: ours
-        => caller gomp::loops::loop_ull_dynamic_next;
-    GOMP_loop_ull_dynamic_start as Whatever: ours => members gather::work::start_ull_dynamic;
+        => caller gomp::loops::GOMP_loop_ull_dynamic_next;
+    GOMP_loop_ull_dynamic_start as Whatever: ours => members gather::constructs::start_ull_dynamic;
     GOMP_loop_ull_guided_next(*mut c_void, *mut c_void) -> bool: ours
-        => caller gomp::loops::loop_ull_guided_next;
-    GOMP_loop_ull_guided_start as Whatever: ours => members gather::work::start_ull_guided;
+        => caller gomp::loops::GOMP_loop_ull_guided_next;
+    GOMP_loop_ull_guided_start as Whatever: ours => members gather::constructs::start_ull_guided;
     GOMP_loop_ull_maybe_nonmonotonic_runtime_next(*mut c_void, *mut c_void) -> bool: ours
-        => caller gomp::loops::loop_ull_maybe_nonmonotonic_runtime_next;
+        => caller gomp::loops::GOMP_loop_ull_maybe_nonmonotonic_runtime_next;
     GOMP_loop_ull_maybe_nonmonotonic_runtime_start as Whatever: ours [CHOSEN]
         => members gather::loops::start_ull_runtime;
     GOMP_loop_ull_nonmonotonic_dynamic_next(*mut c_void, *mut c_void) -> bool: ours
-        => caller gomp::loops::loop_ull_nonmonotonic_dynamic_next;
-    GOMP_loop_ull_nonmonotonic_dynamic_start as Whatever: ours => members gather::work::start_ull_dynamic;
+        => caller gomp::loops::GOMP_loop_ull_nonmonotonic_dynamic_next;
+    GOMP_loop_ull_nonmonotonic_dynamic_start as Whatever: ours => members gather::constructs::start_ull_dynamic;
     GOMP_loop_ull_nonmonotonic_guided_next(*mut c_void, *mut c_void) -> bool: ours
-        => caller gomp::loops::loop_ull_nonmonotonic_guided_next;
-    GOMP_loop_ull_nonmonotonic_guided_start as Whatever: ours => members gather::work::start_ull_guided;
+        => caller gomp::loops::GOMP_loop_ull_nonmonotonic_guided_next;
+    GOMP_loop_ull_nonmonotonic_guided_start as Whatever: ours => members gather::constructs::start_ull_guided;
     GOMP_loop_ull_nonmonotonic_runtime_next(*mut c_void, *mut c_void) -> bool: ours
-        => caller gomp::loops::loop_ull_nonmonotonic_runtime_next;
+        => caller gomp::loops::GOMP_loop_ull_nonmonotonic_runtime_next;
     GOMP_loop_ull_nonmonotonic_runtime_start as Whatever: ours [CHOSEN]
         => members gather::loops::start_ull_runtime;
     GOMP_loop_ull_ordered_dynamic_next as Whatever: ours => members gather::loops::ordered_next;
-    GOMP_loop_ull_ordered_dynamic_start as Whatever: ours => members gather::work::start_ull_dynamic;
+    GOMP_loop_ull_ordered_dynamic_start as Whatever: ours => members gather::constructs::start_ull_dynamic;
     GOMP_loop_ull_ordered_guided_next as Whatever: ours => members gather::loops::ordered_next;
-    GOMP_loop_ull_ordered_guided_start as Whatever: ours => members gather::work::start_ull_guided;
+    GOMP_loop_ull_ordered_guided_start as Whatever: ours => members gather::constructs::start_ull_guided;
     GOMP_loop_ull_ordered_runtime_next as Whatever: ours => members gather::loops::ordered_next;
     GOMP_loop_ull_ordered_runtime_start as Whatever: ours [CHOSEN]
         => members gather::loops::start_ull_runtime;
-    GOMP_loop_ull_ordered_start as Whatever: ours [CHOSEN SHARED] => members gather::given::start_ull;
+    GOMP_loop_ull_ordered_start as Whatever: ours [CHOSEN SHARED] => members gather::gomp_loop_start::start_ull;
     GOMP_loop_ull_ordered_static_next as Whatever: ours => members gather::loops::ordered_next;
     GOMP_loop_ull_ordered_static_start as Whatever: ours => members gather::loops::start_ull_static;
     GOMP_loop_ull_runtime_next(*mut c_void, *mut c_void) -> bool: ours
-        => caller gomp::loops::loop_ull_runtime_next;
+        => caller gomp::loops::GOMP_loop_ull_runtime_next;
     GOMP_loop_ull_runtime_start as Whatever: ours [CHOSEN] => members gather::loops::start_ull_runtime;
-    GOMP_loop_ull_start as Whatever: ours [CHOSEN SHARED] => members gather::given::start_ull;
+    GOMP_loop_ull_start as Whatever: ours [CHOSEN SHARED] => members gather::gomp_loop_start::start_ull;
     GOMP_loop_ull_static_next as Whatever: ours => members gather::loops::next;
     GOMP_loop_ull_static_start as Whatever: ours => members gather::loops::start_ull_static;
     GOMP_offload_register: forbidden;
@@ -129,9 +131,9 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     GOMP_offload_unregister: forbidden;
     GOMP_offload_unregister_ver: forbidden;
     GOMP_ordered_end: neutral, Nothing(0);
-    GOMP_ordered_start(): ours, Nothing(0) => caller gomp::tasks::ordered_start;
+    GOMP_ordered_start(*mut c_void) -> *mut c_void: ours, Nothing(0) => caller gomp::tasks::ordered_start;
     GOMP_parallel(Body, *mut c_void, u32, u32): ours, Nothing(4) => own gomp::GOMP_parallel;
-    GOMP_parallel_end(): forbidden => caller gomp::opened::end;
+    GOMP_parallel_end(): forbidden => caller opened::end;
     GOMP_parallel_loop_dynamic as ParallelLoop: ours => own gomp::GOMP_parallel_loop_dynamic;
     GOMP_parallel_loop_dynamic_start as LoopStart: forbidden => own gomp::GOMP_parallel_loop_dynamic_start;
     GOMP_parallel_loop_guided as ParallelLoop: ours => own gomp::GOMP_parallel_loop_guided;
@@ -157,15 +159,16 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
         => own gomp::GOMP_parallel_sections_start;
     GOMP_parallel_start(Body, *mut c_void, u32): forbidden => own gomp::GOMP_parallel_start;
     GOMP_scope_start: forbidden;
-    GOMP_sections2_start as Whatever: ours [CHOSEN SHARED], Sections => members gather::given::sections;
-    GOMP_sections_end(): ours, Nothing(0) => caller gomp::loops::sections_end;
-    GOMP_sections_end_cancel() -> bool: ours, Nothing(0) => caller gomp::loops::sections_end_cancel;
-    GOMP_sections_end_nowait(): ours, Nothing(0) => caller gomp::loops::sections_end_nowait;
-    GOMP_sections_next() -> u32: ours, Nothing(0) => caller gomp::loops::sections_next;
-    GOMP_sections_start(u32) -> u32: ours, Sections(1) => caller gomp::loops::sections_start;
-    GOMP_single_copy_end(*mut c_void): ours => caller gomp::loops::single_copy_end;
-    GOMP_single_copy_start() -> *mut c_void: ours, Nothing(0) => caller gomp::tasks::single_copy_start;
-    GOMP_single_start() -> bool: ours, Nothing(0) => caller gomp::loops::single_start;
+    GOMP_sections2_start as Whatever: ours [CHOSEN SHARED], Sections => members gather::gomp_loop_start::sections;
+    GOMP_sections_end(): ours, Nothing(0) => caller gomp::loops::GOMP_sections_end;
+    GOMP_sections_end_cancel() -> bool: ours, Nothing(0) => caller gomp::loops::GOMP_sections_end_cancel;
+    GOMP_sections_end_nowait(): ours, Nothing(0) => caller gomp::loops::GOMP_sections_end_nowait;
+    GOMP_sections_next() -> u32: ours, Nothing(0) => caller gomp::loops::GOMP_sections_next;
+    GOMP_sections_start(u32) -> u32: ours, Sections(1) => caller gomp::loops::GOMP_sections_start;
+    GOMP_single_copy_end(*mut c_void): ours => caller gomp::loops::GOMP_single_copy_end;
+    GOMP_single_copy_start(*mut c_void) -> *mut c_void: ours, Nothing(0)
+        => caller gomp::tasks::single_copy_start;
+    GOMP_single_start() -> bool: ours, Nothing(0) => caller gomp::loops::GOMP_single_start;
     GOMP_target: forbidden;
     GOMP_target_data: forbidden;
     GOMP_target_data_ext: forbidden;
@@ -178,25 +181,27 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     GOMP_task as Task: ours [TASKS] => own gomp::GOMP_task;
     GOMP_task_reduction_remap(usize, usize, *mut usize): ours [TASKS]
         => caller gomp::tasks::reduction_remap;
-    GOMP_taskgroup_end(): ours [TASKS], Nothing(0) => caller gomp::tasks::taskgroup_end;
-    GOMP_taskgroup_reduction_register(*mut c_void): ours [TASKS REDUCES]
+    GOMP_taskgroup_end(*mut c_void) -> *mut c_void: ours [TASKS], Nothing(0)
+        => caller gomp::tasks::taskgroup_end;
+    GOMP_taskgroup_reduction_register(*mut c_void) -> *mut c_void: ours [TASKS REDUCES]
         => caller gomp::tasks::reduction_register;
-    GOMP_taskgroup_reduction_unregister(*mut c_void): ours [TASKS REDUCES]
+    GOMP_taskgroup_reduction_unregister(*mut c_void) -> *mut c_void: ours [TASKS REDUCES]
         => caller gomp::tasks::reduction_unregister;
-    GOMP_taskgroup_start(): ours [TASKS], Nothing(0) => caller gomp::tasks::taskgroup_start;
+    GOMP_taskgroup_start(*mut c_void) -> *mut c_void: ours [TASKS], Nothing(0)
+        => caller gomp::tasks::taskgroup_start;
     GOMP_taskloop as TaskLoop: ours [TASKS] => own gomp::GOMP_taskloop;
     GOMP_taskloop_ull as TaskLoop: ours [TASKS] => own gomp::GOMP_taskloop_ull;
-    GOMP_taskwait(): ours [TASKS], Nothing(0) => caller gomp::tasks::taskwait;
-    GOMP_taskwait_depend(*mut c_void): ours [TASKS] => caller gomp::tasks::taskwait_depend;
+    GOMP_taskwait(*mut c_void) -> *mut c_void: ours [TASKS], Nothing(0) => caller gomp::tasks::taskwait;
+    GOMP_taskwait_depend(*mut c_void) -> *mut c_void: ours [TASKS] => caller gomp::tasks::taskwait_depend;
     GOMP_taskwait_depend_nowait as Whatever: forbidden [TASKS]
         => find gomp::device::find_taskwait_depend_nowait;
-    GOMP_taskyield as Whatever: ours [TASKS], Nothing(0) => members gather::tasks::taskyield;
+    GOMP_taskyield as Whatever: ours [TASKS], Nothing(0) => members gather::explicit_tasks::taskyield;
     GOMP_teams: forbidden;
     GOMP_teams4: forbidden;
     GOMP_teams_reg(Body, *mut c_void, u32, u32, u32): forbidden => own gomp::GOMP_teams_reg;
     GOMP_warning: neutral;
     GOMP_workshare_task_reduction_unregister as Whatever: ours [TASKS REDUCES]
-        => members gather::given::unregister;
+        => members gather::gomp_loop_start::unregister;
     __kmpc_aligned_alloc: neutral;
     __kmpc_alloc: neutral;
     __kmpc_barrier(Place, c_int): ours, Nothing(2) => caller kmpc::waits::barrier;
@@ -208,12 +213,13 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     __kmpc_calc_original_ivs_rectang: forbidden;
     __kmpc_calloc: neutral;
     __kmpc_cancel as Whatever: ours [CANCELS] => find kmpc::find_cancel;
-    __kmpc_cancel_barrier(Place, c_int) -> c_int: ours => caller kmpc::waits::cancel_barrier;
+    __kmpc_cancel_barrier(Place, c_int) -> *mut c_void: ours => caller kmpc::waits::cancel_barrier;
     __kmpc_cancellationpoint as Whatever: ours => divert kmpc::members::is_cancelled;
     __kmpc_copyprivate as Whatever: ours => divert kmpc::members::copy;
     __kmpc_copyprivate_light: forbidden;
-    __kmpc_critical(Place, c_int, *mut c_void): ours, Nothing(3) => caller kmpc::waits::critical;
-    __kmpc_critical_with_hint(Place, c_int, *mut c_void, u32): ours
+    __kmpc_critical(Place, c_int, *mut c_void) -> *mut c_void: ours, Nothing(3)
+        => caller kmpc::waits::critical;
+    __kmpc_critical_with_hint(Place, c_int, *mut c_void, *mut c_void) -> *mut c_void: ours
         => caller kmpc::waits::critical_with_hint;
     __kmpc_destroy_allocator: neutral;
     __kmpc_destroy_lock: forbidden;
@@ -257,7 +263,8 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     __kmpc_end_serialized_parallel(Place, c_int): ours, Nothing(2)
         => own kmpc::__kmpc_end_serialized_parallel;
     __kmpc_end_single as Whatever: ours, Nothing(2) => divert kmpc::members::done;
-    __kmpc_end_taskgroup(Place, c_int): ours, Nothing(2) => caller kmpc::waits::end_taskgroup;
+    __kmpc_end_taskgroup(Place, c_int) -> *mut c_void: ours, Nothing(2)
+        => caller kmpc::waits::end_taskgroup;
     __kmpc_error: neutral;
     __kmpc_flush: neutral;
     __kmpc_flush_explicit: forbidden;
@@ -310,11 +317,12 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     __kmpc_omp_task_complete_if0 as Whatever: ours [TASKS] => divert kmpc::tasks::end_at_once;
     __kmpc_omp_task_parts: forbidden [TASKS];
     __kmpc_omp_task_with_deps as Whatever: ours [TASKS] => divert kmpc::tasks::submit_behind;
-    __kmpc_omp_taskwait(Place, c_int) -> c_int: ours [TASKS], Nothing(2) => caller kmpc::waits::taskwait;
+    __kmpc_omp_taskwait(Place, c_int) -> *mut c_void: ours [TASKS], Nothing(2)
+        => caller kmpc::waits::taskwait;
     __kmpc_omp_taskwait_deps_51 as Whatever: ours [TASKS] => divert kmpc::tasks::wait_or_not;
     __kmpc_omp_taskyield as Whatever: ours [TASKS] => divert kmpc::tasks::give_way;
     __kmpc_omp_wait_deps as Whatever: ours => divert kmpc::tasks::wait_for;
-    __kmpc_ordered(Place, c_int): ours, Nothing(2) => caller kmpc::waits::ordered;
+    __kmpc_ordered(Place, c_int) -> *mut c_void: ours, Nothing(2) => caller kmpc::waits::ordered;
     __kmpc_pause_resource: forbidden;
     __kmpc_pop_num_threads: forbidden;
     __kmpc_process_loop_nest_rectang: forbidden;
@@ -505,8 +513,8 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     omp_set_dynamic(c_int): ours => caller gomp::team::set_dynamic
         | omp_set_dynamic_ = gomp::team::set_dynamic_fortran,
           omp_set_dynamic_8_ = gomp::team::set_dynamic_fortran_8;
-    omp_set_lock(*mut c_void): ours, Nothing(1) => caller gomp::tasks::set_lock;
-    omp_set_lock_(*mut c_void): ours => caller gomp::tasks::set_lock_fortran;
+    omp_set_lock(*mut c_void) -> *mut c_void: ours, Nothing(1) => caller gomp::tasks::set_lock;
+    omp_set_lock_(*mut c_void) -> *mut c_void: ours => caller gomp::tasks::set_lock_fortran;
     omp_set_max_active_levels(c_int): ours => caller gomp::chosen::set_max_active_levels
         | omp_set_max_active_levels_ = gomp::chosen::set_max_active_levels_fortran,
           omp_set_max_active_levels_8_ = gomp::chosen::set_max_active_levels_fortran_8;

@@ -1,5 +1,6 @@
 //! What programs and their runtimes call. Each entry point is passed on to where it would have gone without
 //! us.
+//! - [`exports`]: made from the table of functions;
 //! - [`gomp`]: GCC's libgomp; [`kmpc`]: LLVM's and Intel's runtimes; [`opened`]: regions that one call opens
 //!   and another ends, by both;
 //! - [`tbb`]: oneTBB; [`blas`]: OpenBLAS and BLIS; [`api`]: pools of the program's own, by `scaf.h`;
@@ -11,6 +12,7 @@
 pub mod api;
 pub mod blas;
 pub mod copies;
+pub mod exports;
 pub mod filters;
 pub mod gomp;
 pub mod kmpc;

@@ -136,7 +136,7 @@ pub fn is_turn() -> bool {
 
 arch::with_caller! {
     // One turn of UCX's, by which MPICH polls; the number of things that it found done.
-    ucp_worker_progress => turn_of_ucx, behind 1;
+    ucp_worker_progress => turn_of_ucx, behind (*mut c_void);
 }
 
 unsafe extern "C" fn turn_of_ucx(worker: *mut c_void, caller: usize) -> c_uint {

@@ -86,7 +86,7 @@ pub unsafe extern "C" fn end(caller: usize) {
         _ => this.started_in.get((started as usize - 1).min(STARTS - 1)).and_then(Cell::get),
     };
     this.started.set(started.saturating_sub(1));
-    let Some(end) = runtime.and_then(|runtime| runtime.parallel_end) else { return };
+    let Some(end) = runtime.and_then(|runtime| runtime.GOMP_parallel_end) else { return };
     let done = ticks();
     let serial = this.serial.get();
     // SAFETY: GOMP_parallel_end takes nothing, and the program has called it.

@@ -112,7 +112,7 @@ pub fn is_dynamic(runtime: &Runtime) -> bool {
 
 /// Turns the calling thread's `dyn-var` on or off.
 pub fn set_dynamic(runtime: &Runtime, on: bool) {
-    if let Some(set) = runtime.set_dynamic {
+    if let Some(set) = runtime.omp_set_dynamic {
         // SAFETY: the runtime's own call.
         unsafe { set(i32::from(on)) }
     }

@@ -274,7 +274,7 @@ pub fn fill_teams() {
         return;
     }
     for runtime in (0..RUNTIMES).map_while(by_number) {
-        let Some(parallel) = runtime.parallel else { continue };
+        let Some(parallel) = runtime.GOMP_parallel else { continue };
         let _: bool = gather::worker_tls::invalidate(this);
         let work = Work { body: nothing, run: nothing, data: null_mut() };
         let mut frame = Frame::new(runtime, work, 1);

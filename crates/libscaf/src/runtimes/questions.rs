@@ -19,18 +19,13 @@ macro_rules! questions {
 }
 
 questions! {
-    /// `omp_get_level`: parallel regions around, of several threads or one.
-    ask_level: level;
-    /// `omp_get_thread_num`
-    ask_thread_num: thread_num;
-    /// `omp_get_max_threads`
-    ask_max_threads: max_threads;
-    /// `omp_get_max_active_levels`
-    ask_max_active_levels: max_active_levels;
-    /// `omp_get_thread_limit`
-    ask_thread_limit: thread_limit;
-    /// `omp_get_dynamic`
-    ask_dynamic: get_dynamic;
-    /// `kmp_get_blocktime`: LLVM's only.
-    ask_blocktime: get_blocktime;
+    /// Parallel regions around, of several threads or one.
+    ask_level: omp_get_level;
+    ask_thread_num: omp_get_thread_num;
+    ask_max_threads: omp_get_max_threads;
+    ask_max_active_levels: omp_get_max_active_levels;
+    ask_thread_limit: omp_get_thread_limit;
+    ask_dynamic: omp_get_dynamic;
+    /// LLVM's only.
+    ask_blocktime: kmp_get_blocktime;
 }

@@ -60,7 +60,7 @@ struct Search {
 fn look(runtime: &Runtime, place: &AtomicUsize, at_first: &AtomicU64) -> usize {
     let mut search = Search { within: 0, found: NOWHERE, at_first: 0 };
     // LLVM's runtime, which goes by libgomp's name in places, has other ways to wait.
-    if let Some(parallel) = runtime.parallel.filter(|_| !runtime.is_llvms()) {
+    if let Some(parallel) = runtime.GOMP_parallel.filter(|_| !runtime.is_llvms()) {
         search.within = parallel as usize;
         // SAFETY: `search_module` has the type that is wanted.
         unsafe { libc::dl_iterate_phdr(Some(search_module), (&raw mut search).cast()) };

@@ -3,7 +3,7 @@
 use crate::region::mechanisms::gather;
 use crate::region::mechanisms::gather::icvs::{self, Icvs};
 use crate::region::thread::thread;
-use crate::runtimes::entries::Runtime;
+use crate::runtimes::entries::{Runtime, name_of};
 use crate::runtimes::lookup;
 use crate::sys::symbols;
 use core::cell::Cell;
@@ -14,7 +14,7 @@ fn runtime_of(caller: usize) -> Option<&'static Runtime> {
 }
 
 macro_rules! questions {
-    ($($name:ident => $real:ident or $symbol:literal, $field:ident;)*) => {
+    ($($name:ident => $real:ident, $field:ident;)*) => {
         $(
             pub unsafe extern "C" fn $name(caller: usize) -> c_int {
                 // SAFETY: this thread's own state; the symbol is that function's, which takes nothing.
@@ -23,7 +23,7 @@ macro_rules! questions {
                         return me.icvs.get().$field;
                     }
                     let real = runtime_of(caller).and_then(|runtime| runtime.$real);
-                    real.or_else(|| symbols::next($symbol)).map_or(0, |real| real())
+                    real.or_else(|| symbols::next(name_of!($real))).map_or(0, |real| real())
                 }
             }
         )*
@@ -31,10 +31,10 @@ macro_rules! questions {
 }
 
 questions! {
-    get_dynamic => get_dynamic or c"omp_get_dynamic", dynamic;
-    get_nested => nested or c"omp_get_nested", nested;
-    get_proc_bind => proc_bind or c"omp_get_proc_bind", bind;
-    get_max_active_levels => max_active_levels or c"omp_get_max_active_levels", levels;
+    get_dynamic => omp_get_dynamic, dynamic;
+    get_nested => omp_get_nested, nested;
+    get_proc_bind => omp_get_proc_bind, bind;
+    get_max_active_levels => omp_get_max_active_levels, levels;
 }
 
 /// What is out of range is as large as can be, as libgomp has it.
@@ -43,21 +43,21 @@ pub fn short(number: i64) -> c_int {
 }
 
 macro_rules! choices {
-    ($($name:ident, $fortran:ident, $fortran_8:ident => $real:ident or $symbol:literal;)*) => {
+    ($($name:ident, $fortran:ident, $fortran_8:ident => $real:ident, $set:ident;)*) => {
         $(
             pub unsafe extern "C" fn $name(choice: c_int, caller: usize) {
                 // SAFETY: this thread's own state; the symbol is that function's.
                 unsafe {
                     if let Some(me) = gather::around(thread()) {
-                        return icvs::$real(&me.icvs, choice);
+                        return icvs::$set(&me.icvs, choice);
                     }
-                    let real = runtime_of(caller).and_then(|runtime| runtime.$name);
-                    if let Some(real) = real.or_else(|| symbols::next($symbol)) {
+                    let real = runtime_of(caller).and_then(|runtime| runtime.$real);
+                    if let Some(real) = real.or_else(|| symbols::next(name_of!($real))) {
                         real(choice);
                     }
                     // Its thread may become a member.
                     if !thread().frame.get().is_null() {
-                        icvs::$real(&Cell::new(Icvs::UNKNOWN), choice);
+                        icvs::$set(&Cell::new(Icvs::UNKNOWN), choice);
                     }
                 }
             }
@@ -78,9 +78,9 @@ macro_rules! choices {
 }
 
 choices! {
-    set_nested, set_nested_fortran, set_nested_fortran_8 => set_nested or c"omp_set_nested";
+    set_nested, set_nested_fortran, set_nested_fortran_8 => omp_set_nested, set_nested;
     set_max_active_levels, set_max_active_levels_fortran, set_max_active_levels_fortran_8
-        => set_levels or c"omp_set_max_active_levels";
+        => omp_set_max_active_levels, set_levels;
 }
 
 /// Fortran's is the same.
@@ -91,8 +91,8 @@ pub unsafe extern "C" fn get_schedule(kind: *mut c_int, chunk: *mut c_int, calle
             (*kind, *chunk) = (me.icvs.get().kind, me.icvs.get().chunk);
             return;
         }
-        let real = runtime_of(caller).and_then(|runtime| runtime.get_schedule);
-        if let Some(real) = real.or_else(|| symbols::next(c"omp_get_schedule")) {
+        let real = runtime_of(caller).and_then(|runtime| runtime.omp_get_schedule);
+        if let Some(real) = real.or_else(|| symbols::next(name_of!(omp_get_schedule))) {
             real(kind, chunk);
         }
     }
@@ -104,8 +104,8 @@ pub unsafe extern "C" fn set_schedule(kind: c_int, chunk: c_int, caller: usize) 
         if let Some(me) = gather::around(thread()) {
             return icvs::set_schedule(&me.icvs, kind, chunk);
         }
-        let real = runtime_of(caller).and_then(|runtime| runtime.set_schedule);
-        if let Some(real) = real.or_else(|| symbols::next(c"omp_set_schedule")) {
+        let real = runtime_of(caller).and_then(|runtime| runtime.omp_set_schedule);
+        if let Some(real) = real.or_else(|| symbols::next(name_of!(omp_set_schedule))) {
             real(kind, chunk);
         }
     }

@@ -23,12 +23,12 @@ macro_rules! creators {
 }
 
 creators! {
-    find_target => target;
-    find_target_update => target_update;
-    find_target_enter_exit_data => target_enter_exit_data;
-    find_taskwait_depend_nowait => taskwait_depend_nowait;
-    find_target_memcpy_async => target_memcpy_async;
-    find_target_memcpy_rect_async => target_memcpy_rect_async;
+    find_target => GOMP_target_ext;
+    find_target_update => GOMP_target_update_ext;
+    find_target_enter_exit_data => GOMP_target_enter_exit_data;
+    find_taskwait_depend_nowait => GOMP_taskwait_depend_nowait;
+    find_target_memcpy_async => omp_target_memcpy_async;
+    find_target_memcpy_rect_async => omp_target_memcpy_rect_async;
 }
 
 unsafe extern "C" fn nothing() {}

@@ -8,7 +8,7 @@ use crate::region::mechanisms::gather::gomp_reductions;
 use crate::region::place::{of_caller, place};
 use crate::region::tasks::{lock, wait};
 use crate::region::thread::{Thread, thread};
-use crate::runtimes::entries::{Body, Runtime, Wait};
+use crate::runtimes::entries::{Body, Runtime, Wait, name_of};
 use crate::runtimes::linker::in_library_of;
 use crate::sys::errno::keeping_errno;
 use crate::sys::symbols;
@@ -17,15 +17,16 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 macro_rules! calls {
-    ($($name:ident by $how:ident, $whose:ident: $real:ident or $symbol:literal;)*) => {
+    ($($name:ident by $how:ident, $whose:ident: $real:ident;)*) => {
         $(
             pub unsafe extern "C" fn $name(argument: *mut c_void, caller: usize) -> *mut c_void {
                 let this = thread();
-                // SAFETY: this thread's own state; the program's own argument.
+                // SAFETY: `this` is the calling thread's, and the argument is the program's for that very
+                // function, of the runtime that it would have reached.
                 unsafe {
                     let (real, frame) = match $whose(this, caller) {
                         Some((runtime, frame)) => (runtime.$real, frame),
-                        None => (missing($symbol, caller), None),
+                        None => (missing(name_of!($real), caller), None),
                     };
                     match (real, frame) {
                         (Some(real), Some(frame)) => $how(this, frame, || real(argument)),
@@ -91,28 +92,26 @@ unsafe fn set<const KIND: usize>(
 
 pub unsafe extern "C" fn set_lock(argument: *mut c_void, caller: usize) -> *mut c_void {
     // SAFETY: as above.
-    unsafe { set::<0>(argument, caller, |runtime| runtime.set_lock) }
+    unsafe { set::<0>(argument, caller, |runtime| runtime.omp_set_lock) }
 }
 
 pub unsafe extern "C" fn set_lock_fortran(argument: *mut c_void, caller: usize) -> *mut c_void {
     // SAFETY: as above.
-    unsafe { set::<1>(argument, caller, |runtime| runtime.set_lock_fortran) }
+    unsafe { set::<1>(argument, caller, |runtime| runtime.omp_set_lock_) }
 }
 
 calls! {
-    other_taskwait by wait, place: taskwait or c"GOMP_taskwait";
-    other_taskgroup_start by in_group, of_caller: taskgroup_start or c"GOMP_taskgroup_start";
-    other_taskgroup_end by wait, of_caller: taskgroup_end or c"GOMP_taskgroup_end";
-    other_reduction_register by at_once, of_caller: reduction_register
-        or c"GOMP_taskgroup_reduction_register";
-    other_reduction_unregister by at_once, of_caller: reduction_unregister
-        or c"GOMP_taskgroup_reduction_unregister";
-    other_taskwait_depend by wait, place: taskwait_depend or c"GOMP_taskwait_depend";
-    other_single_copy_start by wait, of_caller: single_copy_start or c"GOMP_single_copy_start";
-    other_ordered_start by wait, of_caller: ordered_start or c"GOMP_ordered_start";
-    critical_start by lock, of_caller: critical_start or c"GOMP_critical_start";
-    critical_name_start by lock, of_caller: critical_name_start or c"GOMP_critical_name_start";
-    atomic_start by lock, of_caller: atomic_start or c"GOMP_atomic_start";
+    other_taskwait by wait, place: GOMP_taskwait;
+    other_taskgroup_start by in_group, of_caller: GOMP_taskgroup_start;
+    other_taskgroup_end by wait, of_caller: GOMP_taskgroup_end;
+    other_reduction_register by at_once, of_caller: GOMP_taskgroup_reduction_register;
+    other_reduction_unregister by at_once, of_caller: GOMP_taskgroup_reduction_unregister;
+    other_taskwait_depend by wait, place: GOMP_taskwait_depend;
+    other_single_copy_start by wait, of_caller: GOMP_single_copy_start;
+    other_ordered_start by wait, of_caller: GOMP_ordered_start;
+    critical_start by lock, of_caller: GOMP_critical_start;
+    critical_name_start by lock, of_caller: GOMP_critical_name_start;
+    atomic_start by lock, of_caller: GOMP_atomic_start;
 }
 
 /// A call that doesn't wait.
@@ -181,8 +180,8 @@ pub unsafe extern "C" fn reduction_remap(
         match gather::around(this) {
             Some(me) => gomp_reductions::remap(me, count, original, addresses),
             None => {
-                let real = of_caller(this, caller).and_then(|(runtime, _)| runtime.reduction_remap);
-                if let Some(real) = real.or_else(|| symbols::next(c"GOMP_task_reduction_remap")) {
+                let real = of_caller(this, caller).and_then(|(runtime, _)| runtime.GOMP_task_reduction_remap);
+                if let Some(real) = real.or_else(|| symbols::next(name_of!(GOMP_task_reduction_remap))) {
                     real(count, original, addresses);
                 }
             }
@@ -200,21 +199,6 @@ pub unsafe extern "C" fn single_copy_start(argument: *mut c_void, caller: usize)
         }
     }
 }
-
-/// Nothing to the runtime.
-pub unsafe extern "C" fn find_taskyield(caller: usize) -> usize {
-    let this = thread();
-    // SAFETY: this thread's own state.
-    unsafe {
-        if gather::around(this).is_some() {
-            return gathered::taskyield as *const () as usize;
-        }
-        let real = place(this, caller).and_then(|(runtime, _)| runtime.taskyield);
-        real.map_or(yields_nothing as *const () as usize, |real| real as *const () as usize)
-    }
-}
-
-extern "C" fn yields_nothing() {}
 
 /// A task that a member creates, as the compiler hands it over.
 pub fn new(

@@ -9,7 +9,7 @@ use crate::region::mechanisms::gather::{self, constructs};
 use crate::region::mechanisms::resize;
 use crate::region::place::asked;
 use crate::region::thread::thread;
-use crate::runtimes::entries::Runtime;
+use crate::runtimes::entries::{Runtime, name_of};
 use crate::runtimes::lookup;
 use crate::sys::symbols;
 use core::ffi::c_int;
@@ -18,7 +18,7 @@ use scaf_proto::report::fact;
 
 /// Answers about the team: a member's own, else the runtime's.
 macro_rules! answers {
-    ($($name:ident($($argument:ident)?) => $real:ident or $symbol:literal or $missing:literal,
+    ($($name:ident($($argument:ident)?) => $real:ident or $missing:literal,
         |$me:ident| $answer:expr;)*) => {
         $(
             pub unsafe extern "C" fn $name($($argument: c_int,)? caller: usize) -> c_int {
@@ -29,7 +29,7 @@ macro_rules! answers {
                         Some($me) => $answer,
                         None => asked(this, caller)
                             .and_then(|runtime| runtime.$real)
-                            .or_else(|| symbols::next($symbol))
+                            .or_else(|| symbols::next(name_of!($real)))
                             .map_or($missing, |real| real($($argument)?)),
                     }
                 }
@@ -39,13 +39,13 @@ macro_rules! answers {
 }
 
 answers! {
-    get_thread_num() => thread_num or c"omp_get_thread_num" or 0, |me| constructs::number(me);
-    get_num_threads() => num_threads or c"omp_get_num_threads" or 1, |me| constructs::size(me);
-    in_final() => in_final or c"omp_in_final" or 0, |me| c_int::from(me.task.get().is_final);
-    get_level() => level or c"omp_get_level" or 0, |me| constructs::level(me);
-    get_active_level() => active_level or c"omp_get_active_level" or 0, |_me| 1;
-    get_team_size(level) => team_size or c"omp_get_team_size" or -1, |me| constructs::size_at(me, level);
-    get_ancestor_thread_num(level) => ancestor_thread_num or c"omp_get_ancestor_thread_num" or -1,
+    get_thread_num() => omp_get_thread_num or 0, |me| constructs::number(me);
+    get_num_threads() => omp_get_num_threads or 1, |me| constructs::size(me);
+    in_final() => omp_in_final or 0, |me| c_int::from(me.task.get().is_final);
+    get_level() => omp_get_level or 0, |me| constructs::level(me);
+    get_active_level() => omp_get_active_level or 0, |_me| 1;
+    get_team_size(level) => omp_get_team_size or -1, |me| constructs::size_at(me, level);
+    get_ancestor_thread_num(level) => omp_get_ancestor_thread_num or -1,
         |me| constructs::number_at(me, level);
 }
 
@@ -62,8 +62,8 @@ pub unsafe extern "C" fn in_parallel(caller: usize) -> c_int {
         if runtime.is_some_and(|runtime| resize::hides_a_team(this, runtime)) {
             return 1;
         }
-        let real = runtime.and_then(|runtime| runtime.in_parallel);
-        real.or_else(|| symbols::next(c"omp_in_parallel")).map_or(0, |real| real())
+        let real = runtime.and_then(|runtime| runtime.omp_in_parallel);
+        real.or_else(|| symbols::next(name_of!(omp_in_parallel))).map_or(0, |real| real())
     }
 }
 
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn set_num_threads(threads: c_int, caller: usize) {
     if let Some(me) = unsafe { gather::around(thread()) } {
         return me.most.set(threads.max(1) as u32);
     }
-    if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.set_num_threads) {
+    if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.omp_set_num_threads) {
         // SAFETY: the program's own argument.
         unsafe { real(threads) }
     }
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn set_dynamic(dynamic: c_int, caller: usize) {
         let dynamic = c_int::from(dynamic != 0);
         return me.icvs.set(Icvs { dynamic, ..me.icvs.get() });
     }
-    if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.set_dynamic) {
+    if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.omp_set_dynamic) {
         // SAFETY: the program's own argument.
         unsafe { real(dynamic) }
     }
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn get_max_threads(caller: usize) -> c_int {
     if let Some(me) = unsafe { gather::around(thread()) } {
         return me.most.get() as c_int;
     }
-    match runtime_of(caller).and_then(|runtime| runtime.max_threads) {
+    match runtime_of(caller).and_then(|runtime| runtime.omp_get_max_threads) {
         // SAFETY: no arguments.
         Some(real) => unsafe { real() },
         None => 1,
@@ -118,9 +118,9 @@ pub unsafe extern "C" fn get_thread_limit(caller: usize) -> c_int {
     unsafe {
         match gather::around(thread()) {
             Some(_) => gather::worker_tls::thread_limit(),
-            None => {
-                runtime_of(caller).and_then(|runtime| runtime.thread_limit).map_or(c_int::MAX, |real| real())
-            }
+            None => runtime_of(caller)
+                .and_then(|runtime| runtime.omp_get_thread_limit)
+                .map_or(c_int::MAX, |real| real()),
         }
     }
 }
@@ -133,7 +133,9 @@ pub unsafe extern "C" fn get_num_procs(caller: usize) -> c_int {
     match (grant.word().folded() && ours()).then(|| grant.masks()).flatten() {
         Some(masks) => count(&masks.own).max(1) as c_int,
         // SAFETY: no arguments.
-        None => runtime_of(caller).and_then(|runtime| runtime.num_procs).map_or(1, |real| unsafe { real() }),
+        None => runtime_of(caller)
+            .and_then(|runtime| runtime.omp_get_num_procs)
+            .map_or(1, |real| unsafe { real() }),
     }
 }
 

@@ -16,7 +16,7 @@ pub unsafe extern "C" fn barrier(caller: usize) {
             return gather::constructs::barrier(me);
         }
         let Some((runtime, frame)) = place(this, caller) else { return };
-        let Some(real) = runtime.barrier else { return };
+        let Some(real) = runtime.GOMP_barrier else { return };
         match frame {
             Some(frame) => fold::meet(this, frame, runtime, || real()),
             None => real(),
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn barrier_cancel(caller: usize) -> bool {
             return gather::constructs::barrier_cancel(me);
         }
         let Some((runtime, frame)) = place(this, caller) else { return false };
-        let Some(real) = runtime.barrier_cancel else { return false };
+        let Some(real) = runtime.GOMP_barrier_cancel else { return false };
         let Some(frame) = frame else { return real() };
         // A wait that cancellation may end is always the runtime's.
         frame.waits(this, ticks(), || real())
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn cancellation_point(which: c_int, caller: usize) -> bool
         if let Some(me) = gather::around(this) {
             return is_cancelled(me, which);
         }
-        let real = place(this, caller).and_then(|(runtime, _)| runtime.cancellation_point);
+        let real = place(this, caller).and_then(|(runtime, _)| runtime.GOMP_cancellation_point);
         real.is_some_and(|real| real(which))
     }
 }
@@ -77,6 +77,6 @@ pub unsafe extern "C" fn cancel(which: c_int, really: bool, caller: usize) -> bo
         if let Some(frame) = frame {
             frame.is_cancelled();
         }
-        runtime.cancel.is_some_and(|real| real(which, really))
+        runtime.GOMP_cancel.is_some_and(|real| real(which, really))
     }
 }

@@ -6,7 +6,7 @@ use crate::runtimes::lookup;
 use core::ffi::c_int;
 
 pub unsafe extern "C" fn set_blocktime(milliseconds: c_int, caller: usize) {
-    let set = lookup::of_llvms(caller).and_then(|code| code.runtime.set_blocktime);
+    let set = lookup::of_llvms(caller).and_then(|code| code.runtime.kmp_set_blocktime);
     // SAFETY: this thread's own state; the program's own argument.
     unsafe {
         blocking::is_chosen(thread());
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn set_blocktime_fortran(milliseconds: *const c_int, calle
 }
 
 pub unsafe extern "C" fn get_blocktime(caller: usize) -> c_int {
-    let get = lookup::of_llvms(caller).and_then(|code| code.runtime.get_blocktime);
+    let get = lookup::of_llvms(caller).and_then(|code| code.runtime.kmp_get_blocktime);
     // SAFETY: this thread's own state.
     unsafe {
         match (thread().blocktime.get(), get) {

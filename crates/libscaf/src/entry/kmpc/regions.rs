@@ -56,7 +56,7 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
             // There are more runtimes than we tell apart.
             return address(symbols::next(c"__kmpc_fork_call"));
         };
-        let real = code.runtime.fork_call;
+        let real = code.runtime.__kmpc_fork_call;
         // Within a region of ours it is a nested one, whoever has leagues, and its threads meet there.
         let in_league = LEAGUES.load(Ordering::Relaxed) != 0 && this.frame.get().is_null();
         if real.is_none() || in_league {
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
         // The runtime still keeps a clause's number for its next region, whose region was gathered.
         let is_kept = this.kept_push.take() != 0 && requested == 0;
         if is_kept {
-            let most = code.runtime.max_threads.map_or(1, |most| most()).max(1);
+            let most = code.runtime.omp_get_max_threads.map_or(1, |most| most()).max(1);
             push(code.runtime, (*call).place, most as u32);
         }
         let body = transmute::<*const c_void, Body>(micro);
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
 /// Asks the runtime for `threads` threads in this thread's next region.
 #[cold]
 unsafe fn push(runtime: &Runtime, place: Place, threads: u32) {
-    if let (Some(number), Some(push)) = (runtime.global_thread_num, runtime.push_num_threads) {
+    if let (Some(number), Some(push)) = (runtime.__kmpc_global_thread_num, runtime.__kmpc_push_num_threads) {
         // SAFETY: the program's own place.
         unsafe { push(place, number(place), threads.min(i32::MAX as u32) as c_int) }
     }
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn enter_league(call: *mut VariadicCall) -> usize {
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
         thread().pushed.set(0);
-        let known = lookup::of_llvms((*call).function.addr()).and_then(|code| code.runtime.fork_teams);
+        let known = lookup::of_llvms((*call).function.addr()).and_then(|code| code.runtime.__kmpc_fork_teams);
         (*call).real = pointer(known.or_else(|| symbols::next(c"__kmpc_fork_teams")));
         if !(*call).real.is_null() {
             LEAGUES.fetch_add(1, Ordering::Relaxed);
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn __kmpc_fork_call_if(
             }
             return;
         }
-        let real = lookup::of_llvms(micro as usize).and_then(|code| code.runtime.fork_call_if);
+        let real = lookup::of_llvms(micro as usize).and_then(|code| code.runtime.__kmpc_fork_call_if);
         if let Some(real) = real {
             if let Some(me) = gather::around(this) {
                 return members::alone(me, micro, argument);

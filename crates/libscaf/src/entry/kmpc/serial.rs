@@ -18,14 +18,16 @@ pub static END: AtomicUsize = AtomicUsize::new(0);
 
 pub fn found(runtime: &Runtime, only: bool) {
     let address = |call: Option<Here>| call.filter(|_| only).map_or(0, |call| call as usize);
-    BEGIN.store(address(runtime.serialized), Ordering::Relaxed);
-    END.store(address(runtime.end_serialized), Ordering::Relaxed);
+    BEGIN.store(address(runtime.__kmpc_serialized_parallel), Ordering::Relaxed);
+    END.store(address(runtime.__kmpc_end_serialized_parallel), Ordering::Relaxed);
 }
 
 pub unsafe extern "C" fn begin(here: Place, number: c_int, caller: usize) {
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
-        if let Some(real) = place(thread(), caller).and_then(|(runtime, _)| runtime.serialized) {
+        if let Some(real) =
+            place(thread(), caller).and_then(|(runtime, _)| runtime.__kmpc_serialized_parallel)
+        {
             real(here, number);
         }
     }
@@ -34,7 +36,9 @@ pub unsafe extern "C" fn begin(here: Place, number: c_int, caller: usize) {
 pub unsafe extern "C" fn end(here: Place, number: c_int, caller: usize) {
     // SAFETY: as above.
     unsafe {
-        if let Some(real) = place(thread(), caller).and_then(|(runtime, _)| runtime.end_serialized) {
+        if let Some(real) =
+            place(thread(), caller).and_then(|(runtime, _)| runtime.__kmpc_end_serialized_parallel)
+        {
             real(here, number);
         }
     }

@@ -6,7 +6,7 @@ use super::place::{nothing, place};
 use crate::region::mechanisms::gather::{self, static_schedule_check};
 use crate::region::place::index;
 use crate::region::thread::thread;
-use crate::runtimes::entries::{Place, ShareOut};
+use crate::runtimes::entries::{Place, ShareOut, name_of};
 use crate::sys::symbols;
 use core::ffi::c_int;
 use scaf_team::static_schedule::{StaticSchedule, answer};
@@ -29,7 +29,7 @@ fn deal(schedule: c_int, chunk: i64) -> StaticSchedule {
 
 macro_rules! shares {
     ($(
-        $symbol:literal: $find:ident, $compare:ident, members $member:ident
+        $find:ident, $compare:ident, members $member:ident
             => $field:ident: $number:ty, $difference:ty;
     )*) => {
         $(
@@ -48,7 +48,7 @@ macro_rules! shares {
                         return $compare as *const () as usize;
                     }
                     let real: Option<ShareOut<$number, $difference>> =
-                        real.or_else(|| symbols::next($symbol));
+                        real.or_else(|| symbols::next(name_of!($field)));
                     real.map_or(nothing as *const () as usize, |real| real as usize)
                 }
             }
@@ -102,10 +102,10 @@ macro_rules! shares {
 }
 
 shares! {
-    c"__kmpc_for_static_init_4": find_4, compare_4, members member_4 => static_4: i32, i32;
-    c"__kmpc_for_static_init_4u": find_4u, compare_4u, members member_4u => static_4u: u32, i32;
-    c"__kmpc_for_static_init_8": find_8, compare_8, members member_8 => static_8: i64, i64;
-    c"__kmpc_for_static_init_8u": find_8u, compare_8u, members member_8u => static_8u: u64, i64;
+    find_4, compare_4, members member_4 => __kmpc_for_static_init_4: i32, i32;
+    find_4u, compare_4u, members member_4u => __kmpc_for_static_init_4u: u32, i32;
+    find_8, compare_8, members member_8 => __kmpc_for_static_init_8: i64, i64;
+    find_8u, compare_8u, members member_8u => __kmpc_for_static_init_8u: u64, i64;
 }
 
 /// For a member the runtime wasn't told of the loop's beginning, so it isn't told of its end.
@@ -116,8 +116,8 @@ pub unsafe extern "C" fn find_fini(caller: usize) -> usize {
         if gather::around(this).is_some() {
             return nothing as *const () as usize;
         }
-        let real = place(this, caller).and_then(|(runtime, _)| runtime.static_fini);
-        let real = real.or_else(|| symbols::next(c"__kmpc_for_static_fini"));
+        let real = place(this, caller).and_then(|(runtime, _)| runtime.__kmpc_for_static_fini);
+        let real = real.or_else(|| symbols::next(name_of!(__kmpc_for_static_fini)));
         real.map_or(nothing as *const () as usize, |real| real as usize)
     }
 }

@@ -21,10 +21,8 @@ pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
             return gather::constructs::barrier(me);
         }
         let Some((runtime, frame)) = place(this, caller) else { return };
-        let Some(real) = runtime.kmpc_barrier else { return };
-        let real = || {
-            real(here, number, null_mut(), null_mut());
-        };
+        let Some(real) = runtime.__kmpc_barrier else { return };
+        let real = || real(here, number);
         match frame.filter(|_| this.waits_since.get() == 0) {
             Some(frame) => fold::meet(this, frame, runtime, real),
             None => real(),
@@ -43,8 +41,7 @@ macro_rules! calls {
                 unsafe {
                     let Some((runtime, frame)) = place(this, caller) else { return null_mut() };
                     let Some(real) = runtime.$real else { return null_mut() };
-                    let rest = [$($argument,)* null_mut(), null_mut()];
-                    let real = || real(here, number, rest[0], rest[1]);
+                    let real = || real(here, number $(, $argument)*);
                     match frame.filter(|_| this.waits_since.get() == 0) {
                         Some(frame) => $how(this, frame, real),
                         None => real(),
@@ -56,12 +53,12 @@ macro_rules! calls {
 }
 
 calls! {
-    other_cancel_barrier() by tasks::wait => kmpc_cancel_barrier;
-    other_taskwait() by tasks::wait => kmpc_taskwait;
-    other_end_taskgroup() by tasks::wait => kmpc_end_taskgroup;
-    other_ordered() by tasks::wait => kmpc_ordered;
-    critical(lock: *mut c_void) by tasks::lock => kmpc_critical;
-    critical_with_hint(lock: *mut c_void, hint: *mut c_void) by tasks::lock => kmpc_critical_with_hint;
+    other_cancel_barrier() by tasks::wait => __kmpc_cancel_barrier;
+    other_taskwait() by tasks::wait => __kmpc_omp_taskwait;
+    other_end_taskgroup() by tasks::wait => __kmpc_end_taskgroup;
+    other_ordered() by tasks::wait => __kmpc_ordered;
+    critical(lock: *mut c_void) by tasks::lock => __kmpc_critical;
+    critical_with_hint(lock: *mut c_void, hint: *mut c_void) by tasks::lock => __kmpc_critical_with_hint;
 }
 
 /// A barrier at which cancellation shows.
@@ -177,10 +174,10 @@ macro_rules! chunks {
 }
 
 chunks! {
-    find_next_4, next_4 => next_4, members members::next_4;
-    find_next_4u, next_4u => next_4u, members members::next_4u;
-    find_next_8, next_8 => next_8, members members::next_8;
-    find_next_8u, next_8u => next_8u, members members::next_8u;
+    find_next_4, next_4 => __kmpc_dispatch_next_4, members members::next_4;
+    find_next_4u, next_4u => __kmpc_dispatch_next_4u, members members::next_4u;
+    find_next_8, next_8 => __kmpc_dispatch_next_8, members members::next_8;
+    find_next_8u, next_8u => __kmpc_dispatch_next_8u, members members::next_8u;
 }
 
 extern "C" fn none() -> c_int {

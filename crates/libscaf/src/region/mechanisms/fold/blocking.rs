@@ -32,7 +32,7 @@ pub fn follow(this: &Thread, runtime: &Runtime, team: u32) {
 #[cold]
 #[inline(never)]
 fn change(this: &Thread, runtime: &Runtime, crowded: bool) {
-    let Some(set) = runtime.set_blocktime else { return };
+    let Some(set) = runtime.kmp_set_blocktime else { return };
     // SAFETY: kmp_set_blocktime takes any number; it is a setting of the calling thread and its teams.
     let set = |milliseconds| unsafe { set(milliseconds) };
     if !crowded {

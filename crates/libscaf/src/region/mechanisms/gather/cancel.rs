@@ -36,7 +36,7 @@ impl Construct {
 /// Whether the program cancels constructs, and `OMP_CANCELLATION` says that they are.
 pub fn may_be(runtime: &Runtime) -> bool {
     // SAFETY: omp_get_cancellation takes nothing.
-    forbids::cancels() && runtime.cancellation.is_none_or(|on| unsafe { on() != 0 })
+    forbids::cancels() && runtime.omp_get_cancellation.is_none_or(|on| unsafe { on() != 0 })
 }
 
 /// A member cancels a construct around it; whether that is heeded.

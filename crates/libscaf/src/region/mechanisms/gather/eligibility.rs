@@ -76,8 +76,8 @@ pub fn is_wanted(code: Code) -> bool {
 fn has_one_level(runtime: &Runtime) -> bool {
     // The number of levels that may be active is without a limit in older libgomps. LLVM's runtime complains
     // of the older question.
-    let most_levels = if runtime.is_llvms() { runtime.max_active_levels } else { None };
-    let one = match (most_levels, runtime.nested) {
+    let most_levels = if runtime.is_llvms() { runtime.omp_get_max_active_levels } else { None };
+    let one = match (most_levels, runtime.omp_get_nested) {
         // SAFETY: omp_get_max_active_levels takes nothing.
         (Some(most), _) => unsafe { most() <= 1 },
         // SAFETY: omp_get_nested takes nothing.
@@ -103,7 +103,7 @@ fn permits(runtime: &Runtime) -> Result<(), Obstacle> {
     let settings = settings::get();
     no(Obstacle::Machine, kernel != CAN)?;
     no(Obstacle::Llvms, runtime.is_llvms() && !is_possible_on_llvms(runtime))?;
-    no(Obstacle::Llvms, runtime.thread_num.is_none())?;
+    no(Obstacle::Llvms, runtime.omp_get_thread_num.is_none())?;
     no(Obstacle::Stacks, settings.own_stacks)?;
     no(Obstacle::Bound, settings.bound)?;
     no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)
@@ -115,9 +115,9 @@ fn is_possible_on_llvms(runtime: &Runtime) -> bool {
     !settings.own_llvm
         && !settings.own_blocking
         && !promise::is_noted(fact::TWO_LLVMS)
-        && runtime.max_active_levels.is_some()
-        && runtime.global_thread_num.is_some()
-        && runtime.get_schedule.is_some()
+        && runtime.omp_get_max_active_levels.is_some()
+        && runtime.__kmpc_global_thread_num.is_some()
+        && runtime.omp_get_schedule.is_some()
         && static_schedule_check::are_known()
         && member_stacks::are_usual(runtime)
 }

@@ -48,7 +48,7 @@ pub unsafe fn run(this: &Thread, region: &Region, carriers: u32, size: u32) {
         TEAM.data.set(region.work.data);
         let first = TEAM.share.get();
         // What the program chose itself may be newer than what was last found.
-        let asked = region.code.runtime.max_threads.filter(|_| region.requested != 0);
+        let asked = region.code.runtime.omp_get_max_threads.filter(|_| region.requested != 0);
         let most = asked.map_or_else(natural, |most| most().max(1) as u32);
         for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
             member.number.set(number as u32);

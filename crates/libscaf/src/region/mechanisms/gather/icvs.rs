@@ -40,14 +40,15 @@ impl Icvs {
             // SAFETY: these take nothing.
             question.map_or(unknown, |ask| unsafe { ask() })
         };
-        if let Some(get_schedule) = runtime.get_schedule {
+        if let Some(get_schedule) = runtime.omp_get_schedule {
             // SAFETY: omp_get_schedule fills in two integers.
             unsafe { get_schedule(&mut kind, &mut chunk) }
         }
-        let (dynamic, levels) = (ask(runtime.get_dynamic, 0), ask(runtime.max_active_levels, 1));
+        let (dynamic, levels) = (ask(runtime.omp_get_dynamic, 0), ask(runtime.omp_get_max_active_levels, 1));
         // LLVM's runtime writes a line about this question to the program's standard error.
-        let nested = if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.nested, 0) };
-        Icvs { dynamic, nested, levels, kind, chunk, bind: ask(runtime.proc_bind, 0) }
+        let nested =
+            if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.omp_get_nested, 0) };
+        Icvs { dynamic, nested, levels, kind, chunk, bind: ask(runtime.omp_get_proc_bind, 0) }
     }
 
     /// The calling thread's from now on, which was a member, as far as the runtime has others.
@@ -62,12 +63,12 @@ impl Icvs {
                 Some(call) if to != before => call(to),
                 _ => {}
             };
-            set(runtime.set_dynamic, self.dynamic, before.dynamic);
-            set(runtime.set_max_active_levels, self.levels, before.levels);
+            set(runtime.omp_set_dynamic, self.dynamic, before.dynamic);
+            set(runtime.omp_set_max_active_levels, self.levels, before.levels);
             if !runtime.is_llvms() {
-                set(runtime.set_nested, self.nested, Icvs::of(runtime).nested);
+                set(runtime.omp_set_nested, self.nested, Icvs::of(runtime).nested);
             }
-            if let Some(set) = runtime.set_schedule
+            if let Some(set) = runtime.omp_set_schedule
                 && (self.kind, self.chunk) != (before.kind, before.chunk)
             {
                 set(self.kind, self.chunk);

@@ -72,7 +72,7 @@ const SLACK: usize = 128;
 /// Whether LLVM's threads have stacks no larger than usual: without a limit, or by a setting, they may.
 pub fn are_usual(runtime: &Runtime) -> bool {
     // SAFETY: kmp_get_stacksize_s takes nothing.
-    runtime.stack_bytes.is_some_and(|bytes| unsafe { bytes() } <= usual())
+    runtime.kmp_get_stacksize_s.is_some_and(|bytes| unsafe { bytes() } <= usual())
 }
 
 /// The usual size of a thread's stack: who has chosen another one isn't gathered.

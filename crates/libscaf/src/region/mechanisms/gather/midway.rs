@@ -135,9 +135,10 @@ pub unsafe fn join(this: &Thread, frame: &Frame) {
         me.assigned.set(Assigned::NONE);
         me.task.set(CurrentTask::MEMBERS);
         me.inner.set(null());
-        me.most.set(runtime.max_threads.map_or(1, |most| most()).max(1) as u32);
+        me.most.set(runtime.omp_get_max_threads.map_or(1, |most| most()).max(1) as u32);
         me.icvs.set(Icvs::of(runtime));
-        me.llvm.begin(number as c_int, runtime.global_thread_num.map_or(0, |number| number(null_mut())));
+        me.llvm
+            .begin(number as c_int, runtime.__kmpc_global_thread_num.map_or(0, |number| number(null_mut())));
         *me.fiber.get() = arch::Fiber::with_tls(arch::tls_base());
         this.member.set((&raw const *me).cast());
         if number != 0 {
@@ -265,7 +266,7 @@ unsafe fn resume_as_thread(me: &'static Member) {
         }
         if let Some(frame) = this.frame() {
             let (most, runtime) = (me.most.get(), frame.runtime());
-            if let (Some(ask), Some(set)) = (runtime.max_threads, runtime.set_num_threads)
+            if let (Some(ask), Some(set)) = (runtime.omp_get_max_threads, runtime.omp_set_num_threads)
                 && ask() as u32 != most
             {
                 set(most as i32);
@@ -292,7 +293,7 @@ unsafe fn open_groups(me: &Member, frame: &Frame) {
     for _ in 0..close_groups(me) {
         // From here on tasks are the runtime's.
         frame.has_tasks(frame.times_tasks());
-        if let Some(open) = frame.runtime().taskgroup_start {
+        if let Some(open) = frame.runtime().GOMP_taskgroup_start {
             // SAFETY: it takes nothing.
             unsafe { open(null_mut()) };
         }

@@ -250,20 +250,20 @@ pub fn end(this: &Thread, runtime: &'static Runtime, size: u32) {
 /// A thread of the program's notes how many there may be.
 pub fn record_limit(runtime: &Runtime) {
     // SAFETY: omp_get_thread_limit takes nothing.
-    let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
+    let limit = runtime.omp_get_thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
     THREAD_LIMIT.store(limit as u32, Ordering::Relaxed);
 }
 
 /// A thread of a region on real threads notes where its storage is.
 pub fn record(runtime: &Runtime) {
     // SAFETY: omp_get_thread_num takes nothing.
-    let member = runtime.thread_num.map_or(-1, |number| unsafe { number() });
+    let member = runtime.omp_get_thread_num.map_or(-1, |number| unsafe { number() });
     if let Ok(member) = usize::try_from(member)
         && let Some(worker) = WORKERS.get(member)
     {
         worker.task.store(own_task(), Ordering::Relaxed);
         // SAFETY: the call knows the thread, whatever place in the source it is told.
-        let number = runtime.global_thread_num.map_or(0, |number| unsafe { number(null_mut()) });
+        let number = runtime.__kmpc_global_thread_num.map_or(0, |number| unsafe { number(null_mut()) });
         worker.number.store(number, Ordering::Relaxed);
         if runtime.is_llvms() {
             llvm_exit::record(member, number);
@@ -296,7 +296,7 @@ fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
     // What LLVM's runtime calls in its dock is libc's.
     let within = match runtime.is_llvms() {
         true => Some(libc::pthread_cond_wait as *const () as usize),
-        false => runtime.barrier.map(|barrier| barrier as usize),
+        false => runtime.GOMP_barrier.map(|barrier| barrier as usize),
     };
     let Some((within, _)) = within.and_then(module_of) else { return false };
     let in_idle_barrier = |sleep: &Asleep| {

@@ -12,13 +12,13 @@ macro_rules! arguments {
 pub(crate) use arguments;
 
 /// Defines entry points that need their return address, which tells whose call it is where no region does:
-/// each passes it on as one argument more, behind the number of arguments that is given.
+/// each passes it on as one argument more, behind those of the given types.
 macro_rules! with_caller {
-    (@register 0) => { "rdi" };
-    (@register 1) => { "rsi" };
-    (@register 2) => { "rdx" };
-    (@register 3) => { "rcx" };
-    (@register 4) => { "r8" };
+    (@register ()) => { "rdi" };
+    (@register ($a:ty)) => { "rsi" };
+    (@register ($a:ty, $b:ty)) => { "rdx" };
+    (@register ($a:ty, $b:ty, $c:ty)) => { "rcx" };
+    (@register ($a:ty, $b:ty, $c:ty, $d:ty)) => { "r8" };
     ($($name:ident => $to:path, behind $arguments:tt;)*) => {
         $(
             #[unsafe(naked)]
