@@ -19,7 +19,7 @@ const MOST_GROUPS: u32 = 20_000;
 /// Which way of stopping the configuration asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wish {
+pub enum GangBy {
     /// A freezer, if there is one.
     #[default]
     Auto,
@@ -93,21 +93,21 @@ impl Way {
         }
     }
 
-    /// The ways that a wish means, the best first.
-    fn meant(wish: Wish) -> &'static [Way] {
-        match wish {
-            Wish::Auto | Wish::Freezer => &[Way::FreezeV2, Way::FreezeV1],
-            Wish::Idle => &[Way::IdleV1, Way::SharesV1],
-            Wish::Signal => &[Way::Signal],
+    /// The ways that the configuration permits, the best first.
+    fn permitted(by: GangBy) -> &'static [Way] {
+        match by {
+            GangBy::Auto | GangBy::Freezer => &[Way::FreezeV2, Way::FreezeV1],
+            GangBy::Idle => &[Way::IdleV1, Way::SharesV1],
+            GangBy::Signal => &[Way::Signal],
         }
     }
 
     /// The first of them that this machine allows, tried on an empty group within the daemon's own.
     /// # Errors
     /// No way works; a sentence for each that says why.
-    pub fn choose(root: &Path, wish: Wish) -> Result<Way, String> {
+    pub fn choose(root: &Path, by: GangBy) -> Result<Way, String> {
         let mut why = Vec::new();
-        for way in Way::meant(wish) {
+        for way in Way::permitted(by) {
             match way.try_out(root) {
                 Ok(()) => return Ok(*way),
                 Err(error) => why.push(format!("{}: {error}", way.name())),

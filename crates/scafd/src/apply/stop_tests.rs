@@ -73,12 +73,12 @@ fn whoever_a_daemon_left_behind_is_let_go_and_those_of_living_ones_are_not_touch
 #[test]
 fn what_a_machine_has_not_is_said_for_each_way() {
     let root = tempfile::tempdir().unwrap();
-    let why = Way::choose(root.path(), Wish::Auto).unwrap_err();
+    let why = Way::choose(root.path(), GangBy::Auto).unwrap_err();
     assert!(
         why.contains("version 2") && why.contains("version 1") && why.contains("no such hierarchy"),
         "{why}"
     );
-    assert_eq!(Way::choose(root.path(), Wish::Signal), Ok(Way::Signal));
+    assert_eq!(Way::choose(root.path(), GangBy::Signal), Ok(Way::Signal));
 }
 
 #[test]

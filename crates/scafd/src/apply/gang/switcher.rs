@@ -215,7 +215,7 @@ impl Thread<'_> {
             for (pid, (held, at)) in &mut self.held {
                 if runs(pid) != stopped && (all || held.stopped != stopped) {
                     if stopped {
-                        // What the guardian let go on meanwhile isn't stopped any more.
+                        // What the guardian resumed meanwhile isn't stopped any more.
                         held.stopped &= !all;
                         self.stops.mark(*at, true);
                     }
