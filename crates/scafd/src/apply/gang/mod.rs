@@ -1,7 +1,7 @@
 //! Programs take turns: whoever isn't in the turn that runs is stopped until its own ([`scaf_policy::Turn`]).
 //!
-//! The daemon says who takes turns; a thread of its own carries them out ([`switcher`]), since a tick may last
-//! longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program, and the
+//! The daemon says who takes turns. A thread of its own carries them out ([`switcher`]), since a tick may
+//! last longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program, and the
 //! guardian shares the table of who is stopped ([`crate::apply::guardian::stop_records`]).
 
 mod broker_turns;

@@ -1,10 +1,10 @@
-//! The guardian: a small process that gives programs their affinity back when the daemon is killed, and lets
-//! those go on that it had stopped ([`crate::apply::gang`]), also where the daemon hangs. It sleeps in a
-//! `read` on a pipe whose other end the daemon holds ([`guardian_process`]); when the daemon dies, the read ends
-//! ([`restore`]). What is narrowed stands in an anonymous mapping that both share. After a clean exit it is
-//! empty and the guardian just ends. Where the guardian dies, another one takes its place at once while
-//! programs are attached, and before anything else is changed. Where both are killed together, the next
-//! daemon finds what was narrowed in a file ([`record`]).
+//! The guardian: a small process that gives programs their affinity back when the daemon is killed or hangs,
+//! and resumes those that it had stopped ([`crate::apply::gang`]). It sleeps in a `read` on a pipe whose
+//! other end the daemon holds ([`guardian_process`]); when the daemon dies, the read ends ([`restore`]).
+//! What is narrowed stands in an anonymous mapping that both share; after a clean exit it is empty. Where the
+//! guardian dies, another one takes its place at once while programs are attached, and before anything else
+//! is changed. Where both are killed together, the next daemon finds what was narrowed in a file
+//! ([`record`]).
 
 mod guardian_process;
 mod lease;
@@ -48,8 +48,8 @@ impl Guardian {
         Guardian::with(lease, None)
     }
 
-    /// The same; all is recorded in a file, too, that is removed in the end, unless it can't be written. What is
-    /// in it from a daemon that was killed with its guardian is given back first.
+    /// The same, with a record in a file that is removed in the end, unless it can't be written. What an
+    /// earlier daemon left in it, killed together with its guardian, is given back first.
     /// # Errors
     /// As for [`Guardian::start`].
     pub fn recorded(lease: Lease, path: &Path) -> io::Result<Guardian> {
