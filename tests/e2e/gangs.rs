@@ -1,13 +1,13 @@
 //! Programs that take turns: by a freezer, in groups of their own; nobody stays stopped, whatever happens.
 
 use crate::support::{Running, Setup, kernel, kill, root_user, skip, wait_for};
-use scafd::apply::gang::stop::{Way, Wish};
+use scafd::apply::gang::stop::{GangBy, Way};
 use scafd::control::{Mechanism, Snapshot};
 use std::path::{Path, PathBuf};
 
 /// The freezer of this machine; `None` where there is none for us, which is said.
 fn freezer() -> Option<Way> {
-    let way = Way::choose(Path::new("/"), Wish::Freezer).ok();
+    let way = Way::choose(Path::new("/"), GangBy::Freezer).ok();
     way.filter(|_| root_user()).or_else(|| {
         skip::skipped("root, and a freezer of control groups");
         None

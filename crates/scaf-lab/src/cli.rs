@@ -2,7 +2,7 @@
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use scaf_cli::cli::{Common, Measure};
-use scafd::apply::gang::stop::Wish;
+use scafd::apply::gang::stop::GangBy;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -111,8 +111,8 @@ pub struct Gang {
     #[command(flatten)]
     pub common: Common,
     /// How programs are stopped: auto, freezer, idle or signal
-    #[arg(long, default_value = "auto", value_parser = wish)]
-    pub by: Wish,
+    #[arg(long, default_value = "auto", value_parser = gang_by)]
+    pub by: GangBy,
     /// Time between two switches, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u32)
         .range(20..=1000))]
@@ -125,9 +125,9 @@ pub struct Gang {
     pub seconds: f64,
 }
 
-fn wish(text: &str) -> Result<Wish, String> {
-    let wish = serde_json::from_value(text.into());
-    wish.map_err(|_| "there are auto, freezer, idle and signal".into())
+fn gang_by(text: &str) -> Result<GangBy, String> {
+    let by = serde_json::from_value(text.into());
+    by.map_err(|_| "there are auto, freezer, idle and signal".into())
 }
 
 /// `scaf sim`.

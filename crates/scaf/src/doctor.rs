@@ -12,7 +12,7 @@ use crate::output::{self, count};
 use crate::{cli, host, launch, target};
 use anyhow::{Context, Result};
 use scaf_inspect::{ProgramFacts, Resizable};
-use scafd::apply::gang::stop::{Way, Wish};
+use scafd::apply::gang::stop::{GangBy, Way};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -118,7 +118,7 @@ fn split<T>(result: Result<T, Missing>) -> (Option<T>, Option<Missing>) {
 }
 
 fn turns(root: &Path) -> Turns {
-    match Way::choose(root, Wish::Freezer) {
+    match Way::choose(root, GangBy::Freezer) {
         Ok(way) => Turns { by: Some(way), why: String::new(), mend: None },
         Err(why) => Turns { by: None, why, mend: mend::daemon_of_roots(beside_us("scafd").as_deref()) },
     }

@@ -1,7 +1,7 @@
 //! The configuration file: TOML, every key optional, unknown keys refused. Keys:
 //! `docs/guide/configuration.md`.
 
-use crate::apply::gang::stop::Wish;
+use crate::apply::gang::stop::GangBy;
 use crate::observe::counters::{Chosen, Name, NotAName};
 use crate::privileges::USER;
 use crate::serial_trials::When;
@@ -66,7 +66,7 @@ pub struct Config {
     /// Who takes turns; by default [`Gang::Spinning`] for one user's daemon, and nobody for the system's.
     pub gang: Option<Gang>,
     /// How those are stopped whose turn it isn't.
-    pub gang_by: Wish,
+    pub gang_by: GangBy,
     /// Time between two switches in milliseconds, 20 to 1,000.
     pub slice_ms: u32,
     /// As whom a daemon for all users runs, by name or number.
@@ -99,7 +99,7 @@ impl Default for Config {
             experiments: When::Off,
             experiment_again_s: 0,
             gang: None,
-            gang_by: Wish::default(),
+            gang_by: GangBy::default(),
             slice_ms: 50,
             user: USER.into(),
         }
@@ -170,7 +170,7 @@ struct File {
     experiments: Option<When>,
     experiment_again_s: Option<u64>,
     gang: Option<Gang>,
-    gang_by: Option<Wish>,
+    gang_by: Option<GangBy>,
     slice_ms: Option<Spanned<u32>>,
     user: Option<String>,
     memory: Option<bool>,

@@ -54,7 +54,7 @@ fn every_key_is_taken_in() {
             experiments: When::Lazy,
             experiment_again_s: 60,
             gang: Some(Gang::Auto),
-            gang_by: Wish::Signal,
+            gang_by: GangBy::Signal,
             slice_ms: 100,
             user: "daemon".into(),
         }

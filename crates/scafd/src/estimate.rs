@@ -39,11 +39,11 @@ pub struct Seen {
     pub progress: u64,
     /// Team size that the program would have without us; 0 if it doesn't say.
     pub natural: u32,
-    /// How the latest region follows the grant, as the client told; `None` before the first.
+    /// How the latest region follows the grant, as the client reports; `None` before the first.
     pub mechanism: Option<Mechanism>,
-    /// Who permits its teams to be resized whatever its code, as the client told of its latest region.
+    /// Who permits its teams to be resized whatever its code, as the client reports for its latest region.
     pub permission: Option<Permission>,
-    /// Why its teams aren't gathered, as the client told.
+    /// Why its teams aren't gathered, as the client reports.
     pub ungathered: Option<Obstacle>,
     /// The name of the function that forbids it.
     pub forbids: [u8; NAME_BYTES],

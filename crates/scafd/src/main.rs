@@ -53,7 +53,7 @@ fn run(args: &Args) -> Result<()> {
     let scope = if args.system { Scope::System } else { Scope::Session };
     let mut config = configuration(args)?;
     config.gang.get_or_insert(if args.system { Gang::Off } else { Gang::Spinning });
-    let told = match &config.verdicts {
+    let verdicts = match &config.verdicts {
         Some(file) => verdicts::load(file)?,
         None => Verdicts::new(),
     };
@@ -116,7 +116,7 @@ fn run(args: &Args) -> Result<()> {
         talk,
         command_lines,
         remember,
-        verdicts: told,
+        verdicts,
         kept,
         notify,
         verbose: args.verbose,

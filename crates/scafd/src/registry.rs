@@ -66,8 +66,8 @@ impl Registry {
         self.programs.iter()
     }
 
-    /// The first number by which one more program of that user and name is told from those that are there.
-    /// Other users' don't count: their numbers would tell what these run.
+    /// The first number that no program of that user and name has. Other users' don't count: their numbers
+    /// would tell what these run.
     pub fn number_for(&self, uid: u32, name: &str) -> u32 {
         let same = self.iter().map(|program| &program.identity);
         let taken: Vec<u32> =

@@ -42,7 +42,7 @@ pub struct Notify {
 }
 
 impl Notify {
-    /// As the environment says; where that is wrong, nobody is told.
+    /// As the environment says; where that is wrong, nothing is sent.
     pub fn of_environment() -> Notify {
         let Some(socket) = connect() else { return Notify::default() };
         let ours = number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));

@@ -6,7 +6,7 @@ mod support;
 
 use scaf_memory::Checked;
 use scaf_policy::PuSet;
-use scafd::apply::gang::stop::{Way, Wish};
+use scafd::apply::gang::stop::{GangBy, Way};
 use scafd::apply::gang::{Gangs, Member, Turn};
 use scafd::apply::guardian::{Guardian, Lease};
 use scafd::apply::{Apply, Target, Trouble};
@@ -311,7 +311,7 @@ fn a_broker_touches_nobody_who_did_not_attach() {
 #[test]
 fn turns_are_carried_out_by_the_broker_for_those_who_attached() {
     needs!(can_play(), "root and two PUs");
-    let Ok(way) = Way::choose(Path::new("/"), Wish::Auto) else {
+    let Ok(way) = Way::choose(Path::new("/"), GangBy::Auto) else {
         support::skip::skipped("a way to stop programs");
         return;
     };

@@ -1,9 +1,8 @@
 //! Applies changes through the broker process.
 
+use super::MASKS;
 use super::guardian::Lease;
-use super::most::MASKS;
-use super::target::Target;
-use super::threads::Trouble;
+use super::threads::{Target, Trouble};
 use crate::broker::Broker;
 use crate::broker::protocol::{Answer, Ask, MOST_MASKS, Who};
 use scaf_policy::PuSet;

@@ -1,20 +1,17 @@
 //! Changes the system: the affinity of programs' threads, and whether they run at all ([`gang`]). No other
 //! module of the daemon does. A program that is given fewer PUs than its own has its threads' affinity
 //! *narrowed*. Threads that have bound themselves, whose mask is neither the program's own nor one that we
-//! set, keep it. What is narrowed is noted for the [`guardian`] first.
+//! set, keep it. What is narrowed is recorded for the [`guardian`] first.
 
 mod broker_backend;
 pub mod gang;
 pub mod groups;
 pub mod guardian;
-mod most;
 pub mod stop;
-mod target;
 mod threads;
 
-pub use most::{MASKS, MOST_PROGRAMS};
-pub use target::Target;
-pub use threads::{Trouble, bound_thread, mask_words};
+pub use guardian::{MASKS, MOST_PROGRAMS};
+pub use threads::{Target, Trouble, bound_thread, mask_words};
 
 use crate::broker::Broker;
 use crate::broker::protocol::Ask;
@@ -146,13 +143,13 @@ impl Apply {
         };
         let mut ours: Vec<&PuSet> = target.masks.iter().filter(|known| *known != mask).collect();
         ours.push(mask);
-        guardian.note(target.pid, target.starttime, target.own, &ours);
+        guardian.record(target.pid, target.starttime, target.own, &ours);
         let known: Vec<&PuSet> = std::iter::once(target.own).chain(target.masks).collect();
         match sweep(&self.observer, target.pid, target.starttime, &known, mask)? {
             Some(taken) if taken != *mask => {
                 if !ours.contains(&&taken) {
                     ours.push(&taken);
-                    guardian.note(target.pid, target.starttime, target.own, &ours);
+                    guardian.record(target.pid, target.starttime, target.own, &ours);
                 }
                 Ok(taken)
             }
@@ -162,7 +159,7 @@ impl Apply {
 
     /// Gives all threads the program's own affinity back.
     /// # Errors
-    /// As for [`Apply::narrow`]; the guardian keeps its note then.
+    /// As for [`Apply::narrow`]; the guardian keeps its record then.
     pub fn restore(&mut self, target: &Target) -> Result<(), Trouble> {
         let guardian = match &mut self.backend {
             Backend::Local(guardian) => guardian,

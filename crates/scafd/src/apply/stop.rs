@@ -1,6 +1,6 @@
 //! The ways to stop a program for a while, and one program stopped by one of them. A program's group is made
 //! within the group that it is in, so that its limits go on to hold, and is called `scaf-gang-DAEMON-PROGRAM`
-//! by process ids. Only the program is moved there; children born there are put back ([`Held::evict`]).
+//! by process ids. Only the program is moved there; children born there are put back ([`Stoppable::evict`]).
 
 use crate::apply::groups;
 use crate::observe::{Observer, cgroup};
@@ -19,7 +19,7 @@ const MOST_GROUPS: u32 = 20_000;
 /// Which way of stopping the configuration asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wish {
+pub enum GangBy {
     /// A freezer, if there is one.
     #[default]
     Auto,
@@ -93,21 +93,21 @@ impl Way {
         }
     }
 
-    /// The ways that a wish means, the best first.
-    fn meant(wish: Wish) -> &'static [Way] {
-        match wish {
-            Wish::Auto | Wish::Freezer => &[Way::FreezeV2, Way::FreezeV1],
-            Wish::Idle => &[Way::IdleV1, Way::SharesV1],
-            Wish::Signal => &[Way::Signal],
+    /// The ways that the configuration permits, the best first.
+    fn permitted(by: GangBy) -> &'static [Way] {
+        match by {
+            GangBy::Auto | GangBy::Freezer => &[Way::FreezeV2, Way::FreezeV1],
+            GangBy::Idle => &[Way::IdleV1, Way::SharesV1],
+            GangBy::Signal => &[Way::Signal],
         }
     }
 
     /// The first of them that this machine allows, tried on an empty group within the daemon's own.
     /// # Errors
     /// No way works; a sentence for each that says why.
-    pub fn choose(root: &Path, wish: Wish) -> Result<Way, String> {
+    pub fn choose(root: &Path, by: GangBy) -> Result<Way, String> {
         let mut why = Vec::new();
-        for way in Way::meant(wish) {
+        for way in Way::permitted(by) {
             match way.try_out(root) {
                 Ok(()) => return Ok(*way),
                 Err(error) => why.push(format!("{}: {error}", way.name())),
@@ -158,7 +158,7 @@ fn home(root: &Path, pid: u32, controller: &str) -> io::Result<PathBuf> {
 }
 
 /// A program that is stopped now and then.
-pub struct Held {
+pub struct Stoppable {
     way: Way,
     pid: u32,
     starttime: u64,
@@ -168,11 +168,11 @@ pub struct Held {
     pub stopped: bool,
 }
 
-impl Held {
+impl Stoppable {
     /// Takes hold of a program.
     /// # Errors
     /// It has ended, or the system refuses; then the program is as before.
-    pub fn take(root: &Path, way: Way, pid: u32, starttime: u64) -> io::Result<Held> {
+    pub fn take(root: &Path, way: Way, pid: u32, starttime: u64) -> io::Result<Stoppable> {
         let group = match way.controller() {
             None => {
                 let own = rustix::process::getuid().as_raw();
@@ -201,7 +201,7 @@ impl Held {
                 }
             }
         };
-        let held = Held { way, pid, starttime, group, stopped: false };
+        let held = Stoppable { way, pid, starttime, group, stopped: false };
         if !held.is_there(root) {
             // Another process has its number by now.
             let _ = held.release();
@@ -254,7 +254,7 @@ impl Held {
     pub fn release(mut self) -> Option<PathBuf> {
         let _ = self.set(false);
         let (_, group, _) = self.group.take()?;
-        (!take_away(&group)).then_some(group)
+        (!remove(&group)).then_some(group)
     }
 }
 
@@ -281,18 +281,18 @@ fn signal(pid: u32, starttime: u64, stop: bool, stopped: bool) -> io::Result<boo
 }
 
 /// Lets all that is in a group run; for who finds or inherits the group.
-pub fn let_go(way: Way, group: &Path) {
+pub fn resume_group(way: Way, group: &Path) {
     let (file, _, go) = way.switch();
     let _ = fs::write(group.join(file), go);
 }
 
 /// Lets a process run that was stopped by a signal.
-pub fn let_process_go(pid: u32, starttime: u64) {
+pub fn resume_process(pid: u32, starttime: u64) {
     let _ = signal(pid, starttime, false, true);
 }
 
 /// Moves all processes out of a group and removes it. False if it isn't empty yet.
-pub fn take_away(group: &Path) -> bool {
+pub fn remove(group: &Path) -> bool {
     if let Some(home) = group.parent() {
         groups::empty(group, home, &["cgroup.procs"]);
     }
@@ -319,8 +319,8 @@ pub fn sweep(root: &Path, way: Way) -> bool {
             let name = entry.file_name().to_string_lossy().into_owned();
             match name.strip_prefix(NAME).and_then(|rest| rest.split_once('-')) {
                 Some((daemon, _)) if daemon == own || !root.join("proc").join(daemon).exists() => {
-                    let_go(way, &entry.path());
-                    take_away(&entry.path());
+                    resume_group(way, &entry.path());
+                    remove(&entry.path());
                 }
                 Some(_) => {}
                 None => folders.push_back(entry.path()),

@@ -36,7 +36,7 @@ fn both_versions_files_are_written_for_stop_and_go() {
     ] {
         let (root, group) = root(mount, options, controller, 77, &[file, "cgroup.procs"]);
         let read = |file: &str| fs::read_to_string(group.join(file)).unwrap();
-        let mut held = Held::take(root.path(), way, 77, 0).unwrap();
+        let mut held = Stoppable::take(root.path(), way, 77, 0).unwrap();
         assert_eq!((read("cgroup.procs"), read(file)), ("77".into(), go.into()), "{way:?}");
         held.set(true).unwrap();
         assert!(held.stopped && read(file) == stop, "{way:?}");
@@ -52,7 +52,7 @@ fn both_versions_files_are_written_for_stop_and_go() {
 #[test]
 fn a_later_process_of_the_same_number_is_left_alone() {
     let (root, group) = root("cgroup2", "rw", "", 77, &["cgroup.freeze", "cgroup.procs"]);
-    assert!(Held::take(root.path(), Way::FreezeV2, 77, 1).is_err());
+    assert!(Stoppable::take(root.path(), Way::FreezeV2, 77, 1).is_err());
     assert_eq!(fs::read_to_string(group.join("cgroup.freeze")).unwrap(), "0");
 }
 
@@ -73,12 +73,12 @@ fn whoever_a_daemon_left_behind_is_let_go_and_those_of_living_ones_are_not_touch
 #[test]
 fn what_a_machine_has_not_is_said_for_each_way() {
     let root = tempfile::tempdir().unwrap();
-    let why = Way::choose(root.path(), Wish::Auto).unwrap_err();
+    let why = Way::choose(root.path(), GangBy::Auto).unwrap_err();
     assert!(
         why.contains("version 2") && why.contains("version 1") && why.contains("no such hierarchy"),
         "{why}"
     );
-    assert_eq!(Way::choose(root.path(), Wish::Signal), Ok(Way::Signal));
+    assert_eq!(Way::choose(root.path(), GangBy::Signal), Ok(Way::Signal));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_real_program_stops_goes_on_and_is_where_it_was() {
         let program = Spinner::start();
         let before = fs::read_to_string(format!("/proc/{}/cgroup", program.pid())).unwrap();
         let starttime = Observer::new(Path::new("/")).process(program.pid()).stat().unwrap().starttime;
-        let mut held = Held::take(Path::new("/"), way, program.pid(), starttime).unwrap();
+        let mut held = Stoppable::take(Path::new("/"), way, program.pid(), starttime).unwrap();
         held.set(true).unwrap();
         while program.ran_ns() != 0 {}
         assert_eq!(program.ran_ns(), 0, "{way:?}");
@@ -143,7 +143,7 @@ fn a_real_program_stops_goes_on_and_is_where_it_was() {
 fn a_stop_by_its_user_outlives_ours_by_signals() {
     let program = Spinner::start();
     let starttime = Observer::new(Path::new("/")).process(program.pid()).stat().unwrap().starttime;
-    let mut held = Held::take(Path::new("/"), Way::Signal, program.pid(), starttime).unwrap();
+    let mut held = Stoppable::take(Path::new("/"), Way::Signal, program.pid(), starttime).unwrap();
     // SAFETY: a signal to our own child.
     unsafe { libc::kill(program.pid() as i32, libc::SIGSTOP) };
     while !Observer::new(Path::new("/")).process(program.pid()).is_stopped() {}

@@ -7,6 +7,19 @@ use scaf_policy::PuSet;
 use std::collections::BTreeSet;
 use std::io;
 
+/// A program's threads, and the masks that are known to be the program's own or ours.
+#[derive(Clone, Debug)]
+pub struct Target<'a> {
+    /// Process id.
+    pub pid: u32,
+    /// When the process started; a later one with the same id is not touched.
+    pub starttime: u64,
+    /// The affinity that it has without us.
+    pub own: &'a PuSet,
+    /// The affinities that we have set, as far as they are remembered; some threads may have any of them.
+    pub masks: &'a [PuSet],
+}
+
 /// Why an affinity was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {

@@ -143,8 +143,8 @@ impl Daemon {
     }
 
     fn own_affinity(&self, pid: u32, stat: &Stat, hello: &Hello) -> anyhow::Result<(PuSet, Option<PuSet>)> {
-        let told = PuSet::from_words(&hello.own);
-        let own = if told.is_empty() { affinity(pid)? } else { told };
+        let reported = PuSet::from_words(&hello.own);
+        let own = if reported.is_empty() { affinity(pid)? } else { reported };
         if let Some(formerly) = self.detached.own(pid, stat.starttime, &own)
             && affinity(pid).is_ok_and(|now| now != own)
         {
@@ -168,7 +168,7 @@ impl Daemon {
     ) -> Option<String> {
         let has = |flag| hello.flags & flag != 0;
         if has(FLAG_BOUND) {
-            return Some("its threads are bound by its own wish (OMP_PROC_BIND or the like)".into());
+            return Some("its threads are bound (OMP_PROC_BIND or the like)".into());
         }
         if has(FLAG_RIGID) && self.gang() == Gang::Off {
             let why = "its user says that it is rigid, and there are no turns here; scaf doctor says why";

@@ -89,8 +89,8 @@ impl Daemon {
         let Some(program) = self.registry.get_mut(job.id) else { return };
         program.code.inspected(&verdict, job.modules);
         let executable = verdict.origin.as_ref().map(|origin| origin.executable.as_str());
-        if let Some(told) = executable.and_then(|executable| self.verdicts.get(executable)) {
-            program.code.checked(told.clone());
+        if let Some(known) = executable.and_then(|executable| self.verdicts.get(executable)) {
+            program.code.checked(known.clone());
         }
         program.grant.renew();
         if self.verbose {

@@ -43,7 +43,7 @@ impl Loans {
         waits
     }
 
-    /// Loans end: whoever borrowed has to be told.
+    /// Loans end: borrowers get their new grants.
     pub fn take_back(&mut self) {
         self.to_take_back = true;
     }

@@ -132,7 +132,7 @@ impl Daemon {
         Reply::Decisions(Box::new(Decisions { daemon: std::process::id(), oldest, latest, entries }))
     }
 
-    /// The state of everything now, and what only whoever asks is told: that takes a look at pages and
+    /// The state of everything now, and what only the peer that asks gets: that takes a look at pages and
     /// processes.
     pub fn snapshot(&self) -> Snapshot {
         let mut all = self.moment();

@@ -124,14 +124,14 @@ impl Code {
     }
 
     /// What counts in place of the verdict about the executable's own code, if anything does.
-    pub fn told(&self) -> Option<&Checked> {
+    pub fn overruling(&self) -> Option<&Checked> {
         let executable = &self.verdict.as_ref()?.origin.as_ref()?.executable;
         self.checked.as_ref().filter(|checked| checked.executable == *executable)
     }
 
     fn conclude(&mut self) {
         let Some(verdict) = &self.verdict else { return };
-        let why = match self.told() {
+        let why = match self.overruling() {
             Some(checked) if checked.resizable => verdict.others.clone(),
             Some(checked) => format!("a check on {} found that its results depend on it", checked.date),
             None if verdict.resizable => String::new(),
@@ -149,7 +149,7 @@ impl Code {
     /// By what its teams may be resized, if that isn't the inspection of its code; else empty.
     pub fn permission(&self) -> String {
         let refused = self.verdict.as_ref().is_some_and(|verdict| !verdict.resizable);
-        match self.told() {
+        match self.overruling() {
             Some(Checked { runs, date, .. }) if refused && self.teams == Teams::Resizable => {
                 format!("scaf check: {runs} runs on {date} with teams of other sizes came out the same")
             }

@@ -144,7 +144,7 @@ impl Evidence {
         Knowledge { useful: &self.useful, observed: &self.observed, counters, natural }
     }
 
-    /// A DoP and the efficiency there that a policy is told.
+    /// A DoP and the efficiency there, for policies.
     pub(super) fn judged(&self, natural: u32) -> Option<(u32, f64)> {
         self.knowledge(natural).judged()
     }

@@ -33,7 +33,7 @@ pub struct Grant {
     grew: bool,
     promised: u64,
     regions: u64,
-    /// Whether the program is told to say when it enters a region; see [`super::Program::is_lent`].
+    /// Whether the grant asks the program to say when it enters a region; see [`super::Program::is_lent`].
     pub lent: bool,
     /// Whether that is for what it does ([`super::Phase::lends`]), and not for a wait in MPI alone.
     pub lent_by_phase: bool,
@@ -59,7 +59,7 @@ impl Grant {
         self.masks.drain(..surplus);
     }
 
-    /// The program is told something else about the same contexts.
+    /// Something else is published about the same contexts.
     pub fn renew(&mut self) {
         self.epoch = self.epoch.wrapping_add(1).max(1);
     }

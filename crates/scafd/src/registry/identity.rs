@@ -77,8 +77,8 @@ impl Limits {
         }
     }
 
-    /// What the user may wish: a daemon for all users lets nobody but root put a program before those of
-    /// others.
+    /// Within what the user may ask for: a daemon for all users lets nobody but root put a program before
+    /// those of others.
     #[must_use]
     pub fn permitted(self, scope: Scope, uid: u32) -> Limits {
         match scope {

@@ -39,13 +39,14 @@ impl Program {
             return (Mechanism::Gang, why.clone());
         }
         let larger = self.evidence.seen.filter(|seen| seen.team > dop);
-        let told = self.evidence.seen.and_then(|seen| seen.mechanism);
+        let reported = self.evidence.seen.and_then(|seen| seen.mechanism);
         // A gathered team follows the grant whatever its size.
-        let follows = |told: &Mechanism| larger.is_none() || *told == Mechanism::Gather;
-        if let Some(told) = told.filter(|told| follows(told) && !told.reason().is_empty()) {
-            return (told, told.reason().into());
+        let follows = |reported: &Mechanism| larger.is_none() || *reported == Mechanism::Gather;
+        if let Some(reported) = reported.filter(|reported| follows(reported) && !reported.reason().is_empty())
+        {
+            return (reported, reported.reason().into());
         }
-        let parked = told == Some(Mechanism::Park) && larger.is_some();
+        let parked = reported == Some(Mechanism::Park) && larger.is_some();
         let fold = if parked { Mechanism::Park } else { Mechanism::Fold };
         let permitted = self.evidence.seen.is_some_and(|seen| seen.permission.is_some());
         let teams = if permitted { &Teams::Resizable } else { &self.code.teams };

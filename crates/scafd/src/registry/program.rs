@@ -48,8 +48,8 @@ impl Program {
 
     /// Team size that it would have without us, within what its PUs hold.
     pub fn natural(&self) -> u32 {
-        let told = self.evidence.seen.map_or(0, |seen| seen.natural);
-        let natural = if told > 0 { told } else { self.limits.natural };
+        let reported = self.evidence.seen.map_or(0, |seen| seen.natural);
+        let natural = if reported > 0 { reported } else { self.limits.natural };
         natural.min(u32::try_from(self.reach.usable.len()).unwrap_or(u32::MAX)).max(1)
     }
 

@@ -1,26 +1,51 @@
 //! Programs take turns: whoever isn't in the turn that runs is stopped until its own ([`scaf_policy::Turn`]).
 //!
-//! The daemon says who takes turns; a thread of its own carries them out ([`thread`]), since a tick may last
-//! longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program, and the
-//! guardian shares the table of who is stopped ([`crate::apply::guardian::stops`]).
+//! The daemon says who takes turns. A thread of its own carries them out ([`switcher`]), since a tick may
+//! last longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program, and the
+//! guardian shares the table of who is stopped ([`crate::apply::guardian::stop_records`]).
 
 mod broker_turns;
 pub mod rounds;
-mod thread;
-mod turn;
+mod switcher;
 
 pub use crate::apply::stop;
-pub use turn::{Member, Turn};
 
-use crate::apply::guardian::stops::Stops;
+use crate::apply::guardian::stop_records::Stops;
 use crate::apply::stop::Way;
 use crate::broker::Broker;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use turn::Order;
+
+/// A program that takes turns.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Member {
+    /// Process id.
+    pub pid: u32,
+    /// When it started; a later process with the same id is not touched.
+    pub starttime: u64,
+}
+
+/// A turn: for so many slices these run, and those of other turns don't.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// At least 1.
+    pub slices: u32,
+    /// Who runs.
+    pub members: Vec<Member>,
+}
+
+enum Order {
+    Turns(Vec<Turn>),
+    End,
+}
+
+fn everyone(turns: &[Turn]) -> BTreeSet<Member> {
+    turns.iter().flat_map(|turn| turn.members.iter().copied()).collect()
+}
 
 /// The daemon's side of it.
 pub struct Gangs {
@@ -103,7 +128,7 @@ impl Gangs {
         let (sender, orders) = channel();
         let (fail, failed) = channel();
         let (way, slice_ns) = (self.way, Arc::clone(&self.slice_ns));
-        let run = move || thread::run(way, &slice_ns, &stops, &orders, &fail);
+        let run = move || switcher::run(way, &slice_ns, &stops, &orders, &fail);
         match std::thread::Builder::new().name("scafd-gang".to_owned()).spawn(run) {
             Ok(thread) => By::Thread { orders: sender, failed, thread },
             Err(_) => By::Nobody,

@@ -43,12 +43,12 @@ impl Lease {
         Renewed { was_over: self.0.widened.swap(0, Ordering::AcqRel) != 0, begins }
     }
 
-    /// Whether programs are attached, so that the daemon has to be heard of.
+    /// Whether programs are attached, so that the daemon has to renew it.
     pub(super) fn is_held(&self) -> bool {
         self.0.until_ns.load(Ordering::Acquire) != 0
     }
 
-    /// Whether the daemon should have been heard of, and affinities weren't given back yet.
+    /// Whether the daemon should have renewed it, and affinities weren't given back yet.
     pub(super) fn is_over(&self) -> bool {
         let until_ns = self.0.until_ns.load(Ordering::Acquire);
         until_ns != 0 && now_ns() > until_ns && !self.was_widened()

@@ -1,40 +1,41 @@
-//! The guardian: a small process that gives programs their affinity back when the daemon is killed, and lets
-//! those go on that it had stopped ([`crate::apply::gang`]), also where the daemon hangs. It sleeps in a
-//! `read` on a pipe whose other end the daemon holds ([`pulse`]); when the daemon dies, the read ends
-//! ([`watch`]). What is narrowed stands in an anonymous mapping that both share. After a clean exit it is
-//! empty and the guardian just ends. Where the guardian dies, another one takes its place at once while
-//! programs are attached, and before anything else is changed. Where both are killed together, the next
-//! daemon finds what was narrowed in a file ([`record`]).
+//! The guardian: a small process that gives programs their affinity back when the daemon is killed or hangs,
+//! and resumes those that it had stopped ([`crate::apply::gang`]). It sleeps in a `read` on a pipe whose
+//! other end the daemon holds ([`guardian_process`]); when the daemon dies, the read ends ([`restore`]).
+//! What is narrowed stands in an anonymous mapping that both share; after a clean exit it is empty. Where the
+//! guardian dies, another one takes its place at once while programs are attached, and before anything else
+//! is changed. Where both are killed together, the next daemon finds what was narrowed in a file
+//! ([`record`]).
 
+mod guardian_process;
 mod lease;
-mod noted;
-mod pulse;
+mod narrowed;
 mod record;
-mod stopped;
-pub mod stops;
+mod restore;
+pub mod stop_records;
+mod stop_table;
 mod table;
-mod watch;
 
 pub use lease::Lease;
+pub use table::{MASKS, MOST_PROGRAMS};
 
 use crate::log::warning;
 use crate::observe::Observer;
+use guardian_process::GuardianProcess;
 use lease::share;
-use pulse::Pulse;
 use record::Record;
 use scaf_policy::PuSet;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use stops::Stops;
+use stop_records::Stops;
 use table::{Entry, SharedMask, Table, load, store};
 
 /// The daemon's side of the guardian.
 pub struct Guardian {
     table: &'static Table,
     places: BTreeMap<u32, usize>,
-    pulse: Pulse,
+    process: GuardianProcess,
     lease: Lease,
     record: Option<Record>,
 }
@@ -47,12 +48,12 @@ impl Guardian {
         Guardian::with(lease, None)
     }
 
-    /// The same; all is noted in a file, too, that is removed in the end, unless it can't be written. What is
-    /// in it from a daemon that was killed with its guardian is given back first.
+    /// The same, with a record in a file that is removed in the end, unless it can't be written. What an
+    /// earlier daemon left in it, killed together with its guardian, is given back first.
     /// # Errors
     /// As for [`Guardian::start`].
     pub fn recorded(lease: Lease, path: &Path) -> io::Result<Guardian> {
-        noted::give_back(&record::left(path));
+        narrowed::give_back(&record::left(path));
         let record = Record::begin(path).map_err(|error| {
             warning!("{}: {error}; no daemon after this one will know what it narrowed", path.display());
         });
@@ -61,20 +62,20 @@ impl Guardian {
 
     fn with(lease: Lease, record: Option<Record>) -> io::Result<Guardian> {
         let table = share::<Table>()?;
-        let pulse = Pulse::start(table, lease, record.as_ref().map(Record::site))?;
-        Ok(Guardian { table, places: BTreeMap::new(), pulse, lease, record })
+        let process = GuardianProcess::start(table, lease, record.as_ref().map(Record::site))?;
+        Ok(Guardian { table, places: BTreeMap::new(), process, lease, record })
     }
 
-    /// Where the gangs' thread notes whom it stops.
+    /// Where the gangs' thread records whom it stops.
     pub fn stops(&self) -> Stops {
-        Stops::new(&self.table.stops, self.pulse.clone())
+        Stops::new(&self.table.stops, self.process.clone())
     }
 
     /// Notes that the threads of a process have or are about to have one of `masks`, of which there are at
     /// most two more than [`crate::apply::MASKS`].
-    pub fn note(&mut self, pid: u32, starttime: u64, own: &PuSet, masks: &[&PuSet]) {
+    pub fn record(&mut self, pid: u32, starttime: u64, own: &PuSet, masks: &[&PuSet]) {
         // Where there can't be another one we go on without, as long as nobody is stopped.
-        self.pulse.is_felt();
+        self.process.ensure();
         let same = |at: &usize| self.table.entries[*at].starttime.load(Ordering::Relaxed) == starttime;
         let known = self.places.get(&pid).copied().filter(same);
         if known.is_none() {
@@ -98,11 +99,11 @@ impl Guardian {
         entry.pid.store(pid, Ordering::Release);
         self.places.insert(pid, at);
         if let Some(record) = &self.record {
-            record.note(at, entry, masks);
+            record.write(at, entry, masks);
         }
     }
 
-    /// Says until when what is noted is to stay so. True if that was over before.
+    /// Says until when what is recorded holds. True if that was over before.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
         if until_ns.is_some() {
             self.look_after();
@@ -116,15 +117,15 @@ impl Guardian {
 
     /// Starts another one where it has died.
     pub fn look_after(&self) {
-        self.pulse.is_felt();
+        self.process.ensure();
     }
 
     /// Has it look at the lease again: it sleeps without a limit while there is nobody.
     pub fn wake(&self) {
-        self.pulse.wake();
+        self.process.wake();
     }
 
-    /// A free entry. There are as many as clients; notes about programs that left and couldn't be restored
+    /// A free entry. There are as many as clients; records of programs that left and couldn't be restored
     /// can use them up.
     fn free(&mut self) -> Option<usize> {
         let free = |e: &Entry| e.pid.load(Ordering::Relaxed) == 0;
@@ -152,8 +153,8 @@ impl Guardian {
 }
 
 impl Drop for Guardian {
-    /// Lets the guardian end, and waits until it has. What is noted still, it gives back.
+    /// Lets the guardian end, and waits until it has. What is still recorded, it gives back.
     fn drop(&mut self) {
-        self.pulse.end();
+        self.process.end();
     }
 }

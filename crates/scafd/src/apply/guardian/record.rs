@@ -2,9 +2,8 @@
 //! this one and its guardian are killed together: programs go on then with the affinities that they have, and
 //! those that enter no region don't notice.
 
-use super::noted::Noted;
-use super::table::{Entry, SLOTS, load};
-use crate::apply::most::MOST_PROGRAMS;
+use super::narrowed::Narrowed;
+use super::table::{Entry, MOST_PROGRAMS, SLOTS, load};
 use crate::apply::threads::mask_words;
 use rustix::fs::{FileType, Mode, OFlags, fstat, lstat, open, rename, unlink};
 use rustix::io::pwrite;
@@ -84,7 +83,7 @@ impl Record {
 
     /// What stands at a place of the table now, but for masks that threads don't have any more: who comes
     /// later can't tell these from the user's own. Where it can't be written the guardian has to do.
-    pub(super) fn note(&self, at: usize, entry: &Entry, masks: &[&PuSet]) {
+    pub(super) fn write(&self, at: usize, entry: &Entry, masks: &[&PuSet]) {
         let mut words =
             vec![u64::from(entry.pid.load(Ordering::Relaxed)), entry.starttime.load(Ordering::Relaxed)];
         words.extend(mask_words(&load(&entry.own)));
@@ -92,15 +91,15 @@ impl Record {
         let slots = masks.iter().copied().chain(std::iter::repeat(&none)).take(SLOTS);
         words.extend(slots.flat_map(mask_words));
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        self.write(HEAD + at * RECORD, &bytes);
+        self.put(HEAD + at * RECORD, &bytes);
     }
 
     /// Nobody stands at that place any more.
     pub(super) fn clear(&self, at: usize) {
-        self.write(HEAD + at * RECORD, &[0; size_of::<u64>()]);
+        self.put(HEAD + at * RECORD, &[0; size_of::<u64>()]);
     }
 
-    fn write(&self, at: usize, bytes: &[u8]) {
+    fn put(&self, at: usize, bytes: &[u8]) {
         // Less than all of it is no less than nothing: its masks are looked at one by one.
         let _ = pwrite(&self.file, bytes, at as u64);
     }
@@ -113,7 +112,7 @@ impl Drop for Record {
 }
 
 /// Whose affinities an earlier daemon left as they were; nobody's where the file isn't ours.
-pub(super) fn left(path: &Path) -> Vec<Noted> {
+pub(super) fn left(path: &Path) -> Vec<Narrowed> {
     contents(path).map(|bytes| parse(&bytes, head())).unwrap_or_default()
 }
 
@@ -132,7 +131,7 @@ fn contents(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn parse(bytes: &[u8], head: u64) -> Vec<Noted> {
+fn parse(bytes: &[u8], head: u64) -> Vec<Narrowed> {
     let Some((first, rest)) = bytes.split_first_chunk::<HEAD>() else { return Vec::new() };
     if u64::from_ne_bytes(*first) != head {
         return Vec::new();
@@ -141,13 +140,13 @@ fn parse(bytes: &[u8], head: u64) -> Vec<Noted> {
     records.iter().filter_map(parse_one).collect()
 }
 
-fn parse_one(bytes: &[u8; RECORD]) -> Option<Noted> {
+fn parse_one(bytes: &[u8; RECORD]) -> Option<Narrowed> {
     let words: Vec<u64> = bytes.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word)).collect();
     let ([pid, starttime], masks) = words.split_first_chunk::<2>()?;
     let mut masks = masks.chunks(MASK_WORDS).map(PuSet::from_words);
     let (pid, own) = (u32::try_from(*pid).ok().filter(|pid| *pid != 0)?, masks.next()?);
     let ours = masks.filter(|mask| !mask.is_empty()).collect();
-    Some(Noted { pid, starttime: *starttime, own, ours })
+    Some(Narrowed { pid, starttime: *starttime, own, ours })
 }
 
 /// Process ids mean something until the machine is started anew, and words while their order is this one.
@@ -179,17 +178,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_noted_and_not_cleared_is_found_by_the_next() {
+    fn what_was_written_and_not_cleared_is_found_by_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("narrowed");
         assert!(left(&path).is_empty());
         let record = Record::begin(&path).unwrap();
-        record.note(3, &some_entry(41, "0-5"), &[&set("1")]);
-        record.note(0, &some_entry(42, "0-1"), &[&set("0")]);
-        record.note(9, &some_entry(43, "0-1"), &[&set("0"), &set("1")]);
+        record.write(3, &some_entry(41, "0-5"), &[&set("1")]);
+        record.write(0, &some_entry(42, "0-1"), &[&set("0")]);
+        record.write(9, &some_entry(43, "0-1"), &[&set("0"), &set("1")]);
         record.clear(9);
         let found = left(&path);
-        assert_eq!(found.iter().map(|noted| noted.pid).collect::<Vec<_>>(), [42, 41]);
+        assert_eq!(found.iter().map(|one| one.pid).collect::<Vec<_>>(), [42, 41]);
         let last = &found[1];
         assert_eq!((last.starttime, last.own.to_string(), last.ours.len()), (7, "0-5".into(), 1));
         assert_eq!(last.ours[0].to_string(), "1");
@@ -203,7 +202,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("narrowed");
         let record = Record::begin(&path).unwrap();
-        record.note(0, &some_entry(42, "0-1"), &[&set("0")]);
+        record.write(0, &some_entry(42, "0-1"), &[&set("0")]);
         assert_eq!(parse(&std::fs::read(&path).unwrap(), head() ^ 1).len(), 0);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         assert!(left(&path).is_empty());

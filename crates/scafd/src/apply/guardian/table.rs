@@ -1,12 +1,16 @@
 //! The table that the daemon and its guardian share: whose affinity is ours, and who is stopped.
 
-use super::stopped;
-use crate::apply::most::{MASKS, MOST_PROGRAMS};
+use super::stop_table;
 use crate::apply::threads::mask_words;
 use scaf_policy::PuSet;
 use scaf_proto::MASK_WORDS;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+/// Programs that can be attached at a time, and so narrowed or stopped.
+pub const MOST_PROGRAMS: usize = 1024;
+/// Affinities of ours that are remembered for each program. Every change moves the threads that have any of
+/// them.
+pub const MASKS: usize = 8;
 /// Masks in an entry: those that are remembered, the one that is being set, and what the kernel made of it.
 pub(super) const SLOTS: usize = MASKS + 2;
 pub(super) type SharedMask = [AtomicU64; MASK_WORDS];
@@ -23,7 +27,7 @@ pub(super) struct Entry {
 #[repr(C)]
 pub(super) struct Table {
     pub(super) entries: [Entry; MOST_PROGRAMS],
-    pub(super) stops: stopped::Table,
+    pub(super) stops: stop_table::Table,
 }
 
 pub(super) fn store(to: &SharedMask, set: &PuSet) {

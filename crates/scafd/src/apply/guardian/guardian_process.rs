@@ -6,8 +6,8 @@
 
 use super::lease::Lease;
 use super::record::Site;
+use super::restore;
 use super::table::Table;
-use super::watch;
 use crate::fork;
 use crate::log::warning;
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Clone)]
-pub struct Pulse {
+pub struct GuardianProcess {
     table: &'static Table,
     lease: Lease,
     record: Option<Site>,
@@ -29,15 +29,19 @@ struct Alive {
     pid: Pid,
 }
 
-impl Pulse {
+impl GuardianProcess {
     /// Starts the guardian of what stands in `table`, and in that file.
-    pub(super) fn start(table: &'static Table, lease: Lease, record: Option<Site>) -> io::Result<Pulse> {
+    pub(super) fn start(
+        table: &'static Table,
+        lease: Lease,
+        record: Option<Site>,
+    ) -> io::Result<GuardianProcess> {
         let alive = Alive::start(table, lease, record)?;
-        Ok(Pulse { table, lease, record, alive: Arc::new(Mutex::new(Some(alive))) })
+        Ok(GuardianProcess { table, lease, record, alive: Arc::new(Mutex::new(Some(alive))) })
     }
 
     /// Whether there is a guardian; where it has died there is another one by then, if there can be.
-    pub fn is_felt(&self) -> bool {
+    pub fn ensure(&self) -> bool {
         let mut alive = self.alive();
         let Some(last) = alive.as_ref() else { return false };
         if last.is_there() {
@@ -65,7 +69,7 @@ impl Pulse {
         }
     }
 
-    /// Lets it end, and waits until it has. What is noted still, it gives back.
+    /// Lets it end, and waits until it has. What is still recorded, it gives back.
     pub(super) fn end(&self) {
         if let Some(Alive { pipe, pid }) = self.alive().take() {
             drop(pipe);
@@ -89,7 +93,7 @@ impl Alive {
             -1 => Err(io::Error::last_os_error()),
             0 => {
                 fork::detach(c"scafd-guardian", wait.as_raw_fd());
-                watch::watch(table, &lease, record, wait.as_fd())
+                restore::run(table, &lease, record, wait.as_fd())
             }
             pid => {
                 let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave pid 0"))?;

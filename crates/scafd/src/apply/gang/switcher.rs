@@ -4,9 +4,9 @@
 //! would be up to 4 ms late, so it asks for real-time priority. It runs for 50 to 100 us a switch.
 
 use super::rounds::{self, Rounds};
-use super::turn::{Member, Order, Turn, everyone};
-use crate::apply::guardian::stops::Stops;
-use crate::apply::stop::{self, Held, Way};
+use super::{Member, Order, Turn, everyone};
+use crate::apply::guardian::stop_records::Stops;
+use crate::apply::stop::{self, Stoppable, Way};
 use crate::log::{self, Level};
 use crate::observe::clock::{cpu_ns, now_ns};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ struct Thread<'a> {
     stops: &'a Stops,
     failed: &'a Sender<(Member, String)>,
     rounds: Option<Rounds>,
-    held: BTreeMap<u32, (Held, usize)>,
+    held: BTreeMap<u32, (Stoppable, usize)>,
     free: BTreeSet<Member>,
     clocks: BTreeMap<u32, u64>,
     leftovers: Vec<PathBuf>,
@@ -84,7 +84,7 @@ pub(super) fn run(
     thread.take(&[]);
     thread.stops.be_back(None);
     for _ in 0..50 {
-        thread.leftovers.retain(|group| !stop::take_away(group));
+        thread.leftovers.retain(|group| !stop::remove(group));
         if thread.leftovers.is_empty() {
             break;
         }
@@ -124,7 +124,8 @@ impl Thread<'_> {
     fn take(&mut self, turns: &[Turn]) {
         let members = everyone(turns);
         self.free.retain(|member| members.contains(member));
-        let there = |held: &Held, pid: u32| members.contains(&Member { pid, starttime: held.starttime() });
+        let there =
+            |held: &Stoppable, pid: u32| members.contains(&Member { pid, starttime: held.starttime() });
         let gone: Vec<u32> =
             self.held.iter().filter(|(pid, (held, _))| !there(held, **pid)).map(|(pid, _)| *pid).collect();
         for pid in gone {
@@ -155,8 +156,8 @@ impl Thread<'_> {
 
     fn hold(&mut self, member: Member) {
         let Member { pid, starttime } = member;
-        let held = Held::take(Path::new("/"), self.way, pid, starttime).and_then(|held| {
-            match self.stops.note(pid, &held, self.way) {
+        let held = Stoppable::take(Path::new("/"), self.way, pid, starttime).and_then(|held| {
+            match self.stops.add(pid, &held, self.way) {
                 Ok(at) => Ok((held, at)),
                 Err(error) => {
                     self.leftovers.extend(held.release());
@@ -214,7 +215,7 @@ impl Thread<'_> {
             for (pid, (held, at)) in &mut self.held {
                 if runs(pid) != stopped && (all || held.stopped != stopped) {
                     if stopped {
-                        // What the guardian let go on meanwhile isn't stopped any more.
+                        // What the guardian resumed meanwhile isn't stopped any more.
                         held.stopped &= !all;
                         self.stops.mark(*at, true);
                     }
@@ -241,7 +242,7 @@ impl Thread<'_> {
         if let Some(rounds) = &mut self.rounds {
             rounds.set_slice(bearable_ns(rounds.slice_ns(), self.slice_ns, share));
         }
-        self.leftovers.retain(|group| !stop::take_away(group));
+        self.leftovers.retain(|group| !stop::remove(group));
         self.held.values().for_each(|(held, _)| held.evict());
     }
 }

@@ -1,7 +1,7 @@
 //! What the guardian does: when the daemon has ended, it lets everyone go on and gives affinities back.
 
 use super::lease::Lease;
-use super::noted::{self, give_back};
+use super::narrowed::{self, give_back};
 use super::record::Site;
 use super::table::Table;
 use crate::privileges;
@@ -17,30 +17,30 @@ const SLOW_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 const TRIES: u32 = 500;
 
 /// The guardian itself. Never returns.
-pub(super) fn watch(table: &Table, lease: &Lease, record: Option<Site>, wait: BorrowedFd) -> ! {
+pub(super) fn run(table: &Table, lease: &Lease, record: Option<Site>, wait: BorrowedFd) -> ! {
     let _ = privileges::keep(privileges::GUARDIANS);
     while let Some(late) = wait_for_end(table, lease, wait) {
         // The daemon is stopped, or hangs. When it goes on, it stops and narrows them again.
         match late {
-            Late::Gangs => table.stops.let_all_go(),
+            Late::Gangs => table.stops.resume_all(),
             Late::Grants => {
                 // Before: what is narrowed from now on is not to be taken for what was given back.
                 lease.widen();
-                give_back(&noted::all(table));
+                give_back(&narrowed::all(table));
             }
         }
     }
-    table.stops.let_all_go();
-    give_back(&noted::all(table));
+    table.stops.resume_all();
+    give_back(&narrowed::all(table));
     if let Some(record) = record {
         record.remove();
     }
     for _ in 0..TRIES {
-        if table.stops.take_all_away() {
+        if table.stops.remove_all() {
             break;
         }
         std::thread::sleep(Duration::from_millis(10));
-        table.stops.let_all_go();
+        table.stops.resume_all();
     }
     // SAFETY: ends the process without running the daemon's exit handlers.
     unsafe { libc::_exit(0) }

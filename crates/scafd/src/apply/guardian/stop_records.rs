@@ -2,9 +2,9 @@
 //!
 //! The gangs' thread writes, the guardian reads. An entry is written before anything is stopped by it.
 
-use super::pulse::Pulse;
-use super::stopped::{PATH_BYTES, Table};
-use crate::apply::stop::{Held, Way};
+use super::guardian_process::GuardianProcess;
+use super::stop_table::{PATH_BYTES, Table};
+use crate::apply::stop::{Stoppable, Way};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
@@ -12,28 +12,28 @@ use std::sync::atomic::Ordering;
 /// The writer's side.
 pub struct Stops {
     table: &'static Table,
-    guardian: Pulse,
+    guardian: GuardianProcess,
 }
 
 impl Stops {
     /// Writes into `table`, which the guardian shares.
-    pub fn new(table: &'static Table, guardian: Pulse) -> Stops {
+    pub fn new(table: &'static Table, guardian: GuardianProcess) -> Stops {
         Stops { table, guardian }
     }
 
     /// Whether there is a guardian: without one nobody may be stopped.
     pub fn is_guarded(&self) -> bool {
-        self.guardian.is_felt()
+        self.guardian.ensure()
     }
 
-    /// Notes a program before it is stopped for the first time; gives its place.
+    /// Records a program before it is stopped for the first time; gives its place.
     /// # Errors
     /// No room for it, so that nobody would let it go on if we were killed.
-    pub fn note(&self, pid: u32, held: &Held, way: Way) -> io::Result<usize> {
+    pub fn add(&self, pid: u32, held: &Stoppable, way: Way) -> io::Result<usize> {
         let group = held.group().map(|group| group.as_os_str().as_bytes()).unwrap_or_default();
         let free = self.table.entries.iter().position(|entry| entry.way.load(Ordering::Relaxed) == 0);
         let (Some(at), true) = (free, group.len() <= PATH_BYTES) else {
-            return Err(io::Error::other("there is no room to note it for the guardian"));
+            return Err(io::Error::other("there is no room to record it for the guardian"));
         };
         let entry = &self.table.entries[at];
         entry.pid.store(pid, Ordering::Relaxed);
@@ -45,12 +45,12 @@ impl Stops {
         Ok(at)
     }
 
-    /// Notes that it is about to be stopped, or was let go on.
+    /// Records that it is about to be stopped, or runs again.
     pub fn mark(&self, at: usize, stopped: bool) {
         self.table.entries[at].stopped.store(u32::from(stopped), Ordering::Release);
     }
 
-    /// Notes that it was let go for good.
+    /// Records that it is stopped no more.
     pub fn clear(&self, at: usize) {
         self.table.entries[at].way.store(0, Ordering::Release);
     }

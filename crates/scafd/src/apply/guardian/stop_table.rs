@@ -1,6 +1,6 @@
 //! The table of whom we have stopped, as the guardian reads it.
 
-use crate::apply::most::MOST_PROGRAMS;
+use super::table::MOST_PROGRAMS;
 use crate::apply::stop::{self, Way};
 use crate::observe::clock::now_ns;
 use std::ffi::OsStr;
@@ -48,11 +48,11 @@ impl Table {
     }
 
     /// Lets everyone go on.
-    pub fn let_all_go(&self) {
+    pub fn resume_all(&self) {
         for (way, entry) in self.entries() {
             match entry.path() {
-                Some(group) => stop::let_go(way, &group),
-                None if entry.stopped.load(Ordering::Acquire) != 0 => stop::let_process_go(
+                Some(group) => stop::resume_group(way, &group),
+                None if entry.stopped.load(Ordering::Acquire) != 0 => stop::resume_process(
                     entry.pid.load(Ordering::Relaxed),
                     entry.starttime.load(Ordering::Relaxed),
                 ),
@@ -62,9 +62,9 @@ impl Table {
     }
 
     /// Takes all groups away. False if there still is one.
-    pub fn take_all_away(&self) -> bool {
+    pub fn remove_all(&self) -> bool {
         let groups: Vec<PathBuf> = self.entries().filter_map(|(_, entry)| entry.path()).collect();
-        groups.iter().filter(|group| !stop::take_away(group)).count() == 0
+        groups.iter().filter(|group| !stop::remove(group)).count() == 0
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 const GENERATIONS: u32 = 8;
 
 /// One program.
-pub(super) struct Noted {
+pub(super) struct Narrowed {
     pub(super) pid: u32,
     pub(super) starttime: u64,
     pub(super) own: PuSet,
@@ -18,12 +18,12 @@ pub(super) struct Noted {
 }
 
 /// All that stand in the table.
-pub(super) fn all(table: &Table) -> Vec<Noted> {
+pub(super) fn all(table: &Table) -> Vec<Narrowed> {
     let there = |pid: &u32| *pid != 0;
     let entries = table.entries.iter();
     entries
         .filter_map(|entry| {
-            Some(Noted {
+            Some(Narrowed {
                 pid: Some(entry.pid.load(Ordering::Acquire)).filter(there)?,
                 starttime: entry.starttime.load(Ordering::Relaxed),
                 own: load(&entry.own),
@@ -34,21 +34,21 @@ pub(super) fn all(table: &Table) -> Vec<Noted> {
 }
 
 /// Gives these their own affinities back.
-pub(super) fn give_back(all: &[Noted]) {
+pub(super) fn give_back(all: &[Narrowed]) {
     let observer = Observer::new(Path::new("/"));
-    for noted in all {
-        let _ = sweep(&observer, noted.pid, noted.starttime, &noted.masks(), &noted.own);
+    for one in all {
+        let _ = sweep(&observer, one.pid, one.starttime, &one.masks(), &one.own);
     }
     // Afterwards, for one program may have any number of children.
-    let programs: Vec<u32> = all.iter().map(|noted| noted.pid).collect();
-    for noted in all {
-        if observer.process(noted.pid).stat().is_ok_and(|stat| stat.starttime == noted.starttime) {
-            noted.free_children(&observer, noted.pid, &programs, GENERATIONS);
+    let programs: Vec<u32> = all.iter().map(|one| one.pid).collect();
+    for one in all {
+        if observer.process(one.pid).stat().is_ok_and(|stat| stat.starttime == one.starttime) {
+            one.free_children(&observer, one.pid, &programs, GENERATIONS);
         }
     }
 }
 
-impl Noted {
+impl Narrowed {
     fn masks(&self) -> Vec<&PuSet> {
         self.ours.iter().collect()
     }
