@@ -4,9 +4,9 @@
 
 use super::blas;
 use crate::link::grant::{sleep, wake};
-use crate::link::{pages, state};
+use crate::link::{attachment, pages};
 use crate::program::masters;
-use crate::program::work::{self, Ticket};
+use crate::program::non_openmp::{self, Ticket};
 use crate::runtimes::found::Found;
 use crate::sys::arch::ticks;
 use crate::sys::clock::now_ms;
@@ -71,7 +71,7 @@ fn grant() -> Word {
         // In a forked child, `masters` has forgotten the pools.
         masters::set_pools(widest());
     }
-    state::tend_other(ticks());
+    attachment::poll_outside_region(ticks());
     pages::grant().word()
 }
 
@@ -162,7 +162,7 @@ pub extern "C" fn scaf_exact(on: c_int) {
 /// `work` can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scaf_begin(work: *mut Work, pool: u32, kind: u64, threads: u32) {
-    let ticket = if threads_of(pool).is_some() { work::begin(kind, threads) } else { Ticket::NONE };
+    let ticket = if threads_of(pool).is_some() { non_openmp::begin(kind, threads) } else { Ticket::NONE };
     // SAFETY: the caller's word.
     unsafe { work.write(Work { ticket, reserved: [0; 3] }) };
 }
@@ -173,5 +173,5 @@ pub unsafe extern "C" fn scaf_begin(work: *mut Work, pool: u32, kind: u64, threa
 pub unsafe extern "C" fn scaf_end(work: *mut Work, units: u64) {
     // SAFETY: the caller's word. A second end finds `Ticket::NONE`.
     let ticket = unsafe { core::mem::replace(&mut (*work).ticket, Ticket::NONE) };
-    work::end(ticket, units);
+    non_openmp::end(ticket, units);
 }

@@ -1,4 +1,4 @@
-//! The calls by which programs wait in MPI (`program/rank.rs`), by the names that C and Fortran have for them
+//! The calls by which programs wait in MPI (`program/mpi_rank.rs`), by the names that C and Fortran have for them
 //! in Open MPI and MPICH. Each is passed on as it came, to whatever stands behind us, a profiler of MPI's
 //! own interface, say. Handles are numbers in one MPI and addresses in the other, and no argument is a
 //! floating-point number; so all are words.
@@ -6,7 +6,7 @@
 //! MPI polls. Its polling loops are noticed by a call that they make at each turn: Open MPI's yields, once it
 //! is told to, and MPICH's asks UCX. Other MPIs are passed on, and nothing is lent.
 
-use crate::program::rank;
+use crate::program::mpi_rank;
 use crate::runtimes::linker::{in_library_of, module_of, size_of_module};
 use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
@@ -131,7 +131,7 @@ fn have_polls_told(mpi: usize, told: bool) {
 /// A thread yields. Whether that is a turn of MPI's which it would have polled through without us.
 #[inline(always)]
 pub fn is_turn() -> bool {
-    rank::waits() && YIELDS_FOR_US.load(Ordering::Relaxed)
+    mpi_rank::waits() && YIELDS_FOR_US.load(Ordering::Relaxed)
 }
 
 arch::with_caller! {
@@ -148,9 +148,9 @@ unsafe extern "C" fn turn_of_ucx(worker: *mut c_void, caller: usize) -> c_uint {
         };
         let done = real(worker);
         if done == 0 {
-            rank::waits();
+            mpi_rank::waits();
         } else {
-            rank::found();
+            mpi_rank::found();
         }
         done
     }
@@ -187,14 +187,14 @@ macro_rules! waits {
                         return NO_MPI;
                     };
                     let place = 0u8;
-                    let is_heard = rank::begin((&raw const place).addr());
+                    let is_heard = mpi_rank::begin((&raw const place).addr());
                     if is_heard {
                         have_polls_told(real as usize, true);
                     }
                     let result = real($($argument),*);
                     if is_heard {
                         have_polls_told(real as usize, false);
-                        rank::end();
+                        mpi_rank::end();
                     }
                     result
                 }

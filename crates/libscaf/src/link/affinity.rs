@@ -1,6 +1,6 @@
 //! The program's own affinity, which the daemon narrows and the program gets back.
 
-use super::{pages, silence};
+use super::{no_syscalls, pages};
 use crate::sys::errno::keeping_errno;
 use crate::sys::kernel_threads;
 use core::mem::size_of_val;
@@ -49,7 +49,7 @@ pub fn own_pus() -> u32 {
 
 #[cold]
 fn count_own_pus() -> u32 {
-    if silence::is_known() {
+    if no_syscalls::are_known_forbidden() {
         // Nobody can ask any more: as many as are wanted.
         return MOST_PUS;
     }

@@ -6,7 +6,7 @@
 //! load. So a managed region is entered with it off, and each thread of the team turns it on again for
 //! itself: whoever asks finds it as it would without us.
 
-use super::promise::note;
+use super::promise::record;
 use crate::link::pages;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
@@ -99,7 +99,7 @@ pub fn tell_size(module: u64, team: u32, whole: u32) {
     if modules::holds(module, headers) {
         pages::report().add_size(team);
     } else if team < whole {
-        note(fact::TRIED_ELSEWHERE);
+        record(fact::TRIED_ELSEWHERE);
     }
 }
 

@@ -2,19 +2,19 @@
 //! mechanism and team size. Threads call the outlined function through [`run_thread`], which takes each one's
 //! time. Exit: take the time, add up. In between there is no message and no system call. Taking each thread's
 //! time moves a cache line between cores, 150 ns at two threads, so regions known to be short are sampled
-//! (`program/sampling.rs`). Regions within regions are passed on as they are.
+//! (`program/region_record.rs`). Regions within regions are passed on as they are.
 
-use super::apart;
 use super::choose::choose;
 use super::entered::Entered;
 use super::frame::Frame;
 use super::kind::{Pass, Region, Work};
 use super::mechanisms::{experiment, fold, gather, resize};
+use super::spread;
 use super::thread::{Thread, thread};
-use crate::link::{pages, state};
+use crate::link::{attachment, pages};
 use crate::program::masters::{Master, forget_team, master, natural, one_master, slot_of};
 use crate::program::permission;
-use crate::program::sampling::{self, Note, Runs};
+use crate::program::region_record::{self, Record, Runs};
 use crate::runtimes::copies::{RUNTIMES, by_number};
 use crate::runtimes::entries::{Body, Runtime};
 use crate::sys::arch::ticks;
@@ -42,9 +42,9 @@ pub fn is_passed_by(region: &Region) -> bool {
     let alone = this.depth.get() == 0
         && region.requested == 0
         && natural() == 1
-        && Note::of(region.code).is_short_alone()
+        && Record::of(region.code).is_short_alone()
         && one_master();
-    alone && sampling::is_passed_by(this)
+    alone && region_record::is_passed_by(this)
 }
 
 #[inline(always)]
@@ -63,7 +63,7 @@ fn unmeasured<R: Default>(this: &Thread, region: &Region, choice: Choice, pass: 
 #[inline(always)]
 fn stamp(runtime: &Runtime) -> u64 {
     let at = ticks();
-    state::tend(at, runtime);
+    attachment::poll(at, runtime);
     at
 }
 
@@ -78,14 +78,14 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
         // SAFETY: the caller's promise.
         return unsafe { nested(this, region, pass) };
     }
-    let note = Note::of(code);
+    let note = Record::of(code);
     // Most runs of a short region of one thread aren't measured, and have no time stamp. Only the choice says
     // whether this is one.
     let sampled = note.is_short_alone() && one_master();
-    let stamped = (!sampled || !sampling::is_next_left_out(master)).then(|| stamp(code.runtime));
+    let stamped = (!sampled || !region_record::is_next_left_out(master)).then(|| stamp(code.runtime));
     let grant = pages::grant().word();
     let mut choice = choose(this, region, note.length(), grant);
-    if sampled && choice.is_alone() && sampling::is_left_out(master) {
+    if sampled && choice.is_alone() && region_record::is_left_out(master) {
         return unmeasured(this, region, choice, pass);
     }
     let mut at = stamped.unwrap_or_else(|| stamp(code.runtime));
@@ -148,7 +148,7 @@ fn prepare<R: Default>(
 
 /// Runs a measured region of one thread. It waits for nobody, so its time in the region is the region's.
 #[inline(always)]
-fn alone<R>(this: &Thread, region: &Region, entered: &Entered, note: &Note, pass: impl Pass<R>) -> R {
+fn alone<R>(this: &Thread, region: &Region, entered: &Entered, note: &Record, pass: impl Pass<R>) -> R {
     let code = region.code;
     if entered.choice.pass != 1 {
         let _: bool = gather::worker_tls::invalidate(this);
@@ -159,7 +159,7 @@ fn alone<R>(this: &Thread, region: &Region, entered: &Entered, note: &Note, pass
         let (others, theirs) = note.left_out_alone();
         let wall = alone.wrapping_add(theirs);
         slot.leave_alone(wall, others);
-        Note::learn_alone(code, alone);
+        Record::learn_alone(code, alone);
         let count = others.wrapping_add(1);
         entered.report_runs(region, Runs { grant: entered.grant, team: 1, count, wall, iterations: None });
     }
@@ -182,21 +182,21 @@ unsafe fn several<R>(this: &Thread, region: &Region, entered: &Entered, pass: im
         && !dynamic
         && !lent
         && !borrowed
-        && let Some(share) = Note::of(code).team(master())
+        && let Some(share) = Record::of(code).team(master())
     {
         let result = pass(code.runtime, work.run, work.data, choice.pass);
         if let Some(slot) = slot {
             let left = ticks();
             let wall = left.wrapping_sub(at);
             slot.leave(left, choice.team, share.of(wall.wrapping_mul(u64::from(choice.team))));
-            Note::check(code, u64::from(choice.team), wall);
+            Record::check(code, u64::from(choice.team), wall);
             entered.report_run(region, choice.team, wall);
         }
         return result;
     }
     let mut frame = Frame::new(code.runtime, work, 1);
     (frame.entered, frame.master) = (at, master());
-    if Note::of(code).is_marked() {
+    if Record::of(code).is_marked() {
         frame.mark_at_once();
     }
     frame.slot = slot;
@@ -205,7 +205,7 @@ unsafe fn several<R>(this: &Thread, region: &Region, entered: &Entered, pass: im
     frame.gathers = if this.serial.get() == 0 { gather::midway::may(region, choice.team) } else { None };
     frame.dynamic = dynamic;
     if borrowed {
-        frame.apart = apart::of_master();
+        frame.spread_from = spread::pu_of_master();
     }
     // SAFETY: the caller's promise: the data are those of a region of its kind.
     unsafe { frame.copy_first_word(region.kind) };
@@ -215,10 +215,10 @@ unsafe fn several<R>(this: &Thread, region: &Region, entered: &Entered, pass: im
         let left = ticks();
         let useful = entered.add_up(slot, &frame, left, (threads, inside));
         let wall = left.wrapping_sub(at);
-        Note::learn_team(code, wall, useful, u64::from(threads), frame.is_plain());
+        Record::learn_team(code, wall, useful, u64::from(threads), frame.is_plain());
         // Otherwise the marks of its barriers were reported.
         if frame.is_told() {
-            Note::learn_marked(code);
+            Record::learn_marked(code);
         } else {
             entered.report_run(region, threads, wall);
         }
@@ -344,8 +344,8 @@ pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
     // SAFETY: the caller's promise; the frame's work is the program's own.
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
-        if frame.apart != 0 {
-            apart::go(frame);
+        if frame.spread_from != 0 {
+            spread::move_here(frame);
         }
         if frame.dynamic {
             permission::set_dynamic(frame.runtime(), true);
@@ -377,7 +377,7 @@ pub fn open(this: &Thread, region: &Region) -> Entered {
     let at = stamp(region.code.runtime);
     let slot = slot_of(master());
     let grant = pages::grant().word();
-    let choice = choose(this, region, Note::of(region.code).length(), grant);
+    let choice = choose(this, region, Record::of(region.code).length(), grant);
     fold::enter(this, region.code.runtime, choice.team, at);
     if slot.is_some() {
         return Entered::new(this, region, choice, slot, (at, grant));

@@ -1,7 +1,7 @@
 //! The program's own code, read and changed, and code of ours near it.
 
 use super::errno::keeping_errno;
-use super::{glibc, order};
+use super::{glibc, membarrier};
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr::with_exposed_provenance_mut;
 
@@ -48,12 +48,12 @@ impl Drop for Memory {
 
 /// Asks for [`renew`]; `false` where the kernel doesn't have it.
 pub fn can_renew() -> bool {
-    order::membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)
+    membarrier::membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)
 }
 
 /// No processor goes on with code of this process that it read before.
 pub fn renew() -> bool {
-    order::membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE)
+    membarrier::membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE)
 }
 
 /// Some memory for code within reach of a jump. Its first 8 bytes are a function's address.
@@ -135,7 +135,7 @@ fn map(file: c_int, at: u64, bytes: usize) -> bool {
         // SAFETY: a fresh mapping, or none.
         unsafe {
             let got = libc::mmap(wanted, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, file, 0);
-            // An older kernel takes the address for a wish.
+            // An older kernel takes the address for a demand.
             let elsewhere = got != libc::MAP_FAILED && got != wanted;
             if elsewhere {
                 libc::munmap(got, bytes);

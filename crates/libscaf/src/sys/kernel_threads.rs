@@ -1,9 +1,9 @@
 //! Threads of the kernel's: starting them, their numbers and ends, and all that the process has.
 
-pub use super::bare::give_way;
-use super::bare::set_blocked;
 use super::errno::keeping_errno;
 use super::glibc;
+pub use super::raw_syscalls::give_way;
+use super::raw_syscalls::set_blocked;
 use super::signals::block_signals;
 use core::ffi::{c_int, c_void};
 use core::mem::zeroed;

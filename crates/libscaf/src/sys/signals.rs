@@ -1,7 +1,7 @@
 //! What the kernel keeps of the calling thread for signals: which ones it blocks, and its handlers' stack.
 
 use super::arch::bare_call;
-use super::bare::set_blocked;
+use super::raw_syscalls::set_blocked;
 use core::ptr::{null, null_mut};
 
 /// Signals that the calling thread blocks, one bit each.

@@ -1,8 +1,8 @@
 //! Work on a thread of the program's that must come to its end. The program doesn't know of it: where it has
 //! its thread cancelled, or leaves a handler by `siglongjmp`, that happens before or after, as without us.
 
-use super::bare::set_blocked;
 use super::errno::keeping_errno;
+use super::raw_syscalls::set_blocked;
 use super::signals::block_signals;
 use core::ffi::c_int;
 use core::ptr::null_mut;

@@ -12,14 +12,14 @@ mod waits;
 
 pub use tasks::at_load;
 
-use super::opened;
+use super::parallel_start;
 use crate::region::enter;
 use crate::region::kind::{Kind, Pass, Region, Work};
 use crate::region::mechanisms::gather;
 use crate::region::mechanisms::gather::depend_list::DependList;
 use crate::region::mechanisms::gather::explicit_tasks::{self as gathered, New};
 use crate::region::mechanisms::gather::taskloop::{Range, taskloop};
-use crate::region::tasks as created;
+use crate::region::task_times as created;
 use crate::region::thread::thread;
 use crate::runtimes::entries::{Body, Runtime};
 use crate::runtimes::lookup;
@@ -114,7 +114,7 @@ macro_rules! starts {
                 };
                 if let Some(region) = region(body, data, threads, $kind) {
                     // SAFETY: the arguments are the program's.
-                    unsafe { opened::start(region, call) }
+                    unsafe { parallel_start::start(region, call) }
                 }
             }
         )*
@@ -244,7 +244,7 @@ task_loops! {
 }
 
 arch::with_caller! {
-    GOMP_parallel_end => opened::end, behind 0;
+    GOMP_parallel_end => parallel_start::end, behind 0;
     GOMP_barrier => waits::barrier, behind 0;
     GOMP_barrier_cancel => waits::barrier_cancel, behind 0;
     GOMP_loop_end => loops::loop_end, behind 0;

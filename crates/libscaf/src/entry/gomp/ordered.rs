@@ -2,7 +2,7 @@
 //! those whose schedule the runtime chooses. They are passed on as they came.
 
 use crate::region::mechanisms::gather::{self, constructs, doacross, gomp_loop_start, loops};
-use crate::region::place::place;
+use crate::region::serving_runtime::place;
 use crate::region::thread::thread;
 use crate::sys::symbols;
 

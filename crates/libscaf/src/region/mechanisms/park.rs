@@ -2,7 +2,7 @@
 
 use crate::link::pages;
 use crate::region::frame::Frame;
-use crate::region::place::index;
+use crate::region::serving_runtime::index;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Runtime;
 use crate::sys::arch::ticks;

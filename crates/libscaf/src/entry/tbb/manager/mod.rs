@@ -14,18 +14,18 @@
 //! when the arena's demand changes, deactivated without demand. Changes that oneTBB hasn't caused come by its
 //! callback, which reads the permit's data and starts or dismisses workers; those leave between two tasks.
 
-mod holders;
+mod clients;
 pub mod permits;
 mod table;
 
-use self::holders::Callback;
-use self::permits::Wish;
+use self::clients::Callback;
+use self::permits::Demand;
 use self::table::Entry;
 use super::caller::caller;
 use super::files::{is_tbb, own_handle};
 use crate::link::affinity::own_pus;
-use crate::link::state;
-use crate::program::work;
+use crate::link::attachment;
+use crate::program::non_openmp;
 use crate::sys::errno::keeping_errno;
 use crate::sys::settings::{self, Manager};
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn instead_of(name: *const c_char, from: usize) -> *mut c_
 
 /// Attaches for a oneTBB that has counted the PUs and will ask for permits; `true` if there is a daemon.
 fn attach() -> bool {
-    work::attach(own_pus()) || state::is_expected()
+    non_openmp::attach(own_pus()) || attachment::is_expected()
 }
 
 /// A runtime connects; `callback` tells it of changes. Declined without a daemon.
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn tcmRequestPermit(
     if handle.is_null() || least < 0 || most < least {
         return INVALID_ARGUMENT;
     }
-    let wish = Wish {
+    let demand = Demand {
         least: least as u32,
         most: most as u32,
         rigid: request.flags & RIGID != 0,
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn tcmRequestPermit(
     };
     // SAFETY: the caller's memory; a handle is one that we gave.
     unsafe {
-        let Some(entry) = permits::request(caller(), number, Entry::from_handle(*handle), &wish) else {
+        let Some(entry) = permits::request(caller(), number, Entry::from_handle(*handle), &demand) else {
             return UNKNOWN;
         };
         *handle = entry.handle();

@@ -5,8 +5,8 @@
 //! system calls are filtered (`scaf_team::sandbox::syscall_filter`). It ends by exit_group: no buffer of the
 //! program is written, and none of its destructors run.
 
-use super::process::each_mapping;
-use super::sheet::{SHEET_BYTES, Sheet};
+use super::proc_self::each_mapping;
+use super::result_page::{RESULT_BYTES, ResultPage};
 use crate::link::pages;
 use crate::sys::arch::{self, bare_call};
 use crate::sys::clock;
@@ -32,8 +32,8 @@ const PAGE: usize = 4096;
 struct Probe([[AtomicU8; PAGE]; PROBES]);
 
 static PROBE: Probe = Probe([const { [const { AtomicU8::new(0) }; PAGE] }; PROBES]);
-/// The sheet, for the handlers.
-static WORD: AtomicPtr<Sheet> = AtomicPtr::new(null_mut());
+/// The result, for the handlers.
+static WORD: AtomicPtr<ResultPage> = AtomicPtr::new(null_mut());
 
 pub fn prepare() {
     touch();
@@ -49,9 +49,9 @@ fn touch() {
 
 /// Leaves word and ends the process.
 fn end(outcome: Outcome) -> ! {
-    // SAFETY: the sheet is mapped for as long as the copy lives.
-    if let Some(sheet) = unsafe { WORD.load(Ordering::Relaxed).as_ref() } {
-        sheet.outcome.store(outcome as u32, Ordering::Release);
+    // SAFETY: the result is mapped for as long as the copy lives.
+    if let Some(result) = unsafe { WORD.load(Ordering::Relaxed).as_ref() } {
+        result.outcome.store(outcome as u32, Ordering::Release);
     }
     loop {
         // SAFETY: takes a number, and doesn't return.
@@ -60,12 +60,18 @@ fn end(outcome: Outcome) -> ! {
 }
 
 /// The copy's whole life. `parent` is the program, `pu` its master's, `own` addresses that it writes to.
-pub fn run(sheet: &'static Sheet, parent: libc::pid_t, pu: c_int, own: &[usize], alone: impl FnOnce()) -> ! {
-    WORD.store((&raw const *sheet).cast_mut(), Ordering::Relaxed);
+pub fn run(
+    result: &'static ResultPage,
+    parent: libc::pid_t,
+    pu: c_int,
+    own: &[usize],
+    alone: impl FnOnce(),
+) -> ! {
+    WORD.store((&raw const *result).cast_mut(), Ordering::Relaxed);
     let ready = leave_company(parent)
         && set_deadline()
         && take_a_pu(pu)
-        && guard(sheet, own)
+        && guard(result, own)
         // SAFETY: takes numbers only.
         && unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) } == 0;
     if !ready {
@@ -79,8 +85,8 @@ pub fn run(sheet: &'static Sheet, parent: libc::pid_t, pu: c_int, own: &[usize],
     alone();
     let cpu_ns = cpu_ns().wrapping_sub(start);
     let copied = pages_copied().wrapping_sub(pages_before);
-    sheet.cpu_ns.store(cpu_ns, Ordering::Relaxed);
-    sheet.lost_ns.store(copied.wrapping_mul(price_ns), Ordering::Relaxed);
+    result.cpu_ns.store(cpu_ns, Ordering::Relaxed);
+    result.lost_ns.store(copied.wrapping_mul(price_ns), Ordering::Relaxed);
     end(Outcome::Measured)
 }
 
@@ -161,22 +167,25 @@ fn take_a_pu(pu: c_int) -> bool {
     }
 }
 
-/// Makes memory that is shared with others read-only, but for the sheet, and gives up the report page.
-fn guard(sheet: &'static Sheet, own: &[usize]) -> bool {
+/// Makes memory that is shared with others read-only, but for the result, and gives up the report page.
+fn guard(result: &'static ResultPage, own: &[usize]) -> bool {
     pages::unmap();
-    let sheet = (&raw const *sheet).addr();
+    let result = (&raw const *result).addr();
     each_mapping(|mapping| match mapping.care(own) {
         Care::None => true,
         Care::Refuse => false,
-        // The sheet may have been joined with a neighbour: both sides of it are guarded.
+        // The result may have been joined with a neighbour: both sides of it are guarded.
         Care::Guard => {
-            [(mapping.start, mapping.end.min(sheet)), (mapping.start.max(sheet + SHEET_BYTES), mapping.end)]
-                .into_iter()
-                .filter(|(start, end)| start < end)
-                // SAFETY: memory of this process, which stays readable.
-                .all(|(start, end)| unsafe {
-                    libc::mprotect(without_provenance_mut(start), end - start, libc::PROT_READ) == 0
-                })
+            [
+                (mapping.start, mapping.end.min(result)),
+                (mapping.start.max(result + RESULT_BYTES), mapping.end),
+            ]
+            .into_iter()
+            .filter(|(start, end)| start < end)
+            // SAFETY: memory of this process, which stays readable.
+            .all(|(start, end)| unsafe {
+                libc::mprotect(without_provenance_mut(start), end - start, libc::PROT_READ) == 0
+            })
         }
     })
 }
@@ -189,7 +198,7 @@ fn set_filter() -> bool {
     let operation = libc::SECCOMP_SET_MODE_FILTER as usize;
     let arguments = [operation, 0, (&raw const program).expose_provenance(), 0];
     // SAFETY: the program is in the kernel's format, which the kernel checks. A bare call: it isn't the
-    // program's own, which `entry/filters.rs` looks at.
+    // program's own, which `entry/seccomp_calls.rs` looks at.
     unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
             && bare_call(libc::SYS_seccomp, arguments) == 0

@@ -6,7 +6,7 @@
 
 use super::frame::Frame;
 use super::mechanisms::fold;
-use super::place::place;
+use super::serving_runtime::place;
 use super::thread::{Thread, thread};
 use crate::runtimes::entries::{Body, Runtime};
 use crate::sys::arch::{self, ENTRANCE_BYTES, ticks};

@@ -3,13 +3,13 @@
 //! longer than most loans. Going there is three system calls, made only by a thread that isn't there.
 
 use super::frame::Frame;
-use crate::link::{pages, silence};
+use crate::link::{no_syscalls, pages};
 use crate::sys::undisturbed::undisturbed;
 use core::mem::size_of_val;
 use scaf_proto::grant::{Mask, count};
 
 /// The PU that the calling master runs on, plus one.
-pub fn of_master() -> u32 {
+pub fn pu_of_master() -> u32 {
     here().map_or(0, |pu| pu.wrapping_add(1))
 }
 
@@ -21,13 +21,13 @@ fn here() -> Option<u32> {
 /// The calling thread of the frame's team goes to its PU, if it may run there. It may leave it again: it is
 /// left with the whole grant.
 #[cold]
-pub fn go(frame: &Frame) {
+pub fn move_here(frame: &Frame) {
     let number = frame.runtime().ask_thread_num().unwrap_or(0);
     let at = u32::try_from(number).ok().and_then(|number| number.checked_sub(1));
     let (Some(at), Some(masks)) = (at, pages::grant().masks()) else { return };
-    let others = without(&masks.granted, frame.apart.wrapping_sub(1));
+    let others = without(&masks.granted, frame.spread_from.wrapping_sub(1));
     let Some(own) = at.checked_rem(count(&others)).and_then(|at| nth(&others, at)) else { return };
-    if here() != Some(own) && !silence::is_known() {
+    if here() != Some(own) && !no_syscalls::are_known_forbidden() {
         undisturbed(|| move_to(own, &masks.granted));
     }
 }

@@ -1,11 +1,11 @@
 //! Calls of the C library's by which a thread puts itself, or the whole process, under a filter of system
-//! calls (seccomp); libseccomp makes these, too. The client falls silent first (`link/silence.rs`). Any other
+//! calls (seccomp); libseccomp makes these, too. The client falls silent first (`link/no_syscalls.rs`). Any other
 //! call is passed on as it came. A program that makes the system call by instructions of its own isn't seen.
 
-use crate::link::{silence, state};
+use crate::link::{attachment, no_syscalls};
 use crate::region::enter;
 use crate::sys::arch;
-use crate::sys::filters::{are_set_by_prctl, are_set_by_seccomp};
+use crate::sys::seccomp_filters::{are_set_by_prctl, are_set_by_seccomp};
 use crate::sys::symbols::{self, function};
 use core::ffi::{c_int, c_long};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -84,16 +84,16 @@ unsafe extern "C" fn by_number(
 /// Makes the call, before which the client falls silent if the call `sets` a filter, or one `for_all`
 /// threads. A result below 0 says that it didn't.
 fn around(sets: bool, for_all: bool, call: impl FnOnce() -> c_long) -> c_long {
-    let silent = sets && state::has_calls_to_give_up();
+    let silent = sets && attachment::has_syscalls_to_give_up();
     if silent {
         enter::fill_teams();
-        state::fall_silent(for_all);
-    } else if sets && silence::is_known() {
-        silence::begin(for_all);
+        attachment::give_up_syscalls(for_all);
+    } else if sets && no_syscalls::are_known_forbidden() {
+        no_syscalls::forbid(for_all);
     }
     let result = call();
     if silent && result < 0 {
-        state::speak_again();
+        attachment::resume_syscalls();
     }
     result
 }

@@ -6,9 +6,9 @@ use core::sync::atomic::AtomicU32;
 use scaf_team::Sleep;
 
 /// Sleeps and wakes as [`super::futex::Futex`] does.
-pub struct Bare;
+pub struct RawFutex;
 
-impl Sleep for Bare {
+impl Sleep for RawFutex {
     fn sleep(&self, word: &AtomicU32, value: u32, limit_ms: u32) -> bool {
         let nanoseconds = i64::from(limit_ms % 1_000) * 1_000_000;
         let limit = libc::timespec { tv_sec: i64::from(limit_ms / 1_000), tv_nsec: nanoseconds };

@@ -1,6 +1,6 @@
 //! The runtimes that hold permits: one for each copy of oneTBB.
 
-use crate::sys::bare::set_blocked;
+use crate::sys::raw_syscalls::set_blocked;
 use crate::sys::signals::blocked;
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
