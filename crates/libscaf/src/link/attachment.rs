@@ -14,7 +14,7 @@ use crate::sys::arch::ticks;
 use crate::sys::kernel_threads::pause;
 use crate::sys::settings;
 use crate::sys::undisturbed::undisturbed;
-use crate::sys::{clock, glibc};
+use crate::sys::{clock, glibc, process};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::hello::{
@@ -61,9 +61,7 @@ pub fn set_at_work(at_work: bool) {
 /// The library was loaded: attaches at once if regions are to be expected. The program doesn't wait for that.
 pub fn at_load() {
     if lookup::is_any_loaded() && !no_syscalls::are_forbidden() {
-        // SAFETY: asks for a number.
-        let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
-        if let Some((_, base)) = module_of(program) {
+        if let Some((_, base)) = module_of(process::program_headers()) {
             // Most have their regions in their own code, which is inspected until the first of these.
             modules::number_of(base);
         }
@@ -192,8 +190,7 @@ fn greet() {
         return;
     }
     if send(ATTACH) {
-        // SAFETY: takes nothing.
-        PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
+        PROCESS.store(process::pid(), Ordering::Relaxed);
         STATE.store(GREETED, Ordering::Relaxed);
         if !STARTING.load(Ordering::Relaxed) {
             take_answer(PATIENCE_MS);
@@ -312,9 +309,8 @@ fn hang_up() {
 /// Whether there is anything to leave before a thread is put under a filter of system calls. Not in a child
 /// that has its parent's memory, and is about to become another program.
 pub fn has_syscalls_to_give_up() -> bool {
-    let process = PROCESS.load(Ordering::Relaxed);
-    // SAFETY: takes nothing.
-    !no_syscalls::are_forbidden() && (process == 0 || process == unsafe { libc::getpid() })
+    let known = PROCESS.load(Ordering::Relaxed);
+    !no_syscalls::are_forbidden() && (known == 0 || known == process::pid())
 }
 
 /// Just before the calling thread is put under such a filter: leaves the daemon, and makes no more calls

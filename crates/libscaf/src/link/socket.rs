@@ -1,6 +1,6 @@
 //! The socket: connecting, one packet each way, and its end of file, the only sign that the daemon is gone.
 
-use crate::sys::{glibc, settings, users};
+use crate::sys::{glibc, process, settings, users};
 use core::ffi::c_int;
 use core::mem::{size_of, zeroed};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -20,8 +20,7 @@ pub fn connect() -> bool {
         connect_to(&[&settings.socket], users::may_serve_here)
     } else {
         let mut digits = [0; 10];
-        // SAFETY: no arguments.
-        let uid = decimal(unsafe { libc::geteuid() }, &mut digits);
+        let uid = decimal(process::user(), &mut digits);
         let session = users::may_serve;
         connect_to(&[b"/run/scaf/scafd.sock"], users::may_serve_here)
             || (settings.runtime_dir[0] != 0

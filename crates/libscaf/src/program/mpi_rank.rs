@@ -10,7 +10,7 @@ use super::masters::master;
 use crate::link::{attachment, pages};
 use crate::sys::arch::{ticks, tls_base};
 use crate::sys::raw_syscalls::nap_for;
-use crate::sys::settings;
+use crate::sys::{process, settings};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Ticks that a wait lasts before the daemon is told, 0.1 to 0.3 ms.
@@ -159,8 +159,7 @@ fn say(waits: bool) {
 /// whose children they are.
 fn job() -> u64 {
     let launch = settings::get().launch;
-    // SAFETY: takes nothing.
-    if launch != 0 { launch } else { (unsafe { libc::getppid() } as u32).max(1).into() }
+    if launch != 0 { launch } else { (process::parent() as u32).max(1).into() }
 }
 
 pub fn after_fork() {

@@ -21,7 +21,7 @@ mod table;
 use self::clients::Callback;
 use self::permits::Demand;
 use self::table::Entry;
-use super::caller::caller;
+use super::caller::{Caller, caller};
 use super::files::{is_tbb, own_handle};
 use crate::link::affinity::own_pus;
 use crate::link::attachment;
@@ -247,50 +247,34 @@ pub unsafe extern "C" fn tcmGetPermitData(handle: *mut c_void, data: *mut Data) 
     }
 }
 
-/// Releases a permit. Its callback doesn't run when this returns, and won't, but for one that calls this.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tcmReleasePermit(handle: *mut c_void) -> c_int {
-    theirs_first!(4, (handle), fn(*mut c_void));
-    // SAFETY: a handle is one that we gave.
-    answer(unsafe { Entry::from_handle(handle) }, |entry| {
-        permits::release(caller(), entry);
-        true
-    })
+/// Entry points that take a permit's handle and nothing else.
+macro_rules! of_permit {
+    ($($(#[$about:meta])* $name:ident is $number:literal => $act:expr;)*) => {
+        $(
+            $(#[$about])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(handle: *mut c_void) -> c_int {
+                theirs_first!($number, (handle), fn(*mut c_void));
+                let act: fn(&Caller, &'static Entry) -> bool = $act;
+                // SAFETY: oneTBB hands in null, or a handle that a request for a permit has given it.
+                let entry = unsafe { Entry::from_handle(handle) };
+                if entry.is_some_and(|entry| act(caller(), entry)) { 0 } else { UNKNOWN }
+            }
+        )*
+    };
 }
 
-/// A permit's workers have nothing to do now, but will soon.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tcmIdlePermit(handle: *mut c_void) -> c_int {
-    theirs_first!(5, (handle), fn(*mut c_void));
-    // SAFETY: a handle is one that we gave.
-    answer(unsafe { Entry::from_handle(handle) }, |entry| permits::idle(caller(), entry))
-}
-
-/// A permit's workers have nothing to do.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tcmDeactivatePermit(handle: *mut c_void) -> c_int {
-    theirs_first!(6, (handle), fn(*mut c_void));
-    // SAFETY: a handle is one that we gave.
-    answer(unsafe { Entry::from_handle(handle) }, |entry| permits::deactivate(caller(), entry))
-}
-
-/// A permit's workers have work again, with the request as it was.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tcmActivatePermit(handle: *mut c_void) -> c_int {
-    theirs_first!(7, (handle), fn(*mut c_void));
-    // SAFETY: a handle is one that we gave.
-    answer(unsafe { Entry::from_handle(handle) }, |entry| permits::activate(caller(), entry))
-}
-
-/// The calling thread begins to work for a permit, as a worker or as a thread from outside.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tcmRegisterThread(handle: *mut c_void) -> c_int {
-    theirs_first!(8, (handle), fn(*mut c_void));
-    // SAFETY: a handle is one that we gave.
-    answer(unsafe { Entry::from_handle(handle) }, |entry| {
-        permits::enter(caller(), entry);
-        true
-    })
+of_permit! {
+    /// Releases a permit. Its callback doesn't run when this returns, and won't, but for one that calls this.
+    tcmReleasePermit is 4 => |this, entry| { permits::release(this, entry); true };
+    /// A permit's workers have nothing to do now, but will soon.
+    tcmIdlePermit is 5 => permits::idle;
+    /// A permit's workers have nothing to do.
+    tcmDeactivatePermit is 6 => permits::deactivate;
+    /// A permit's workers have work again, with the request as it was.
+    tcmActivatePermit is 7 => permits::activate;
+    /// The calling thread begins to work for a permit, as a worker or as a thread from outside.
+    tcmRegisterThread is 8 => |this, entry| { permits::enter(this, entry); true };
 }
 
 /// The calling thread stops working for its permit.
@@ -314,8 +298,4 @@ pub unsafe extern "C" fn tcmGetVersionInfo(text: *mut c_char, room: u32) -> c_in
         unsafe { *text.add(place) = TEXT.get(place).map_or(0, |byte| *byte as c_char) };
     }
     0
-}
-
-fn answer(entry: Option<&'static Entry>, act: impl FnOnce(&'static Entry) -> bool) -> c_int {
-    if entry.is_some_and(act) { 0 } else { UNKNOWN }
 }

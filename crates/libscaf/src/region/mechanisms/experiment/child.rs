@@ -9,12 +9,11 @@ use super::proc_self::each_mapping;
 use super::result_page::{RESULT_BYTES, ResultPage};
 use crate::link::pages;
 use crate::sys::arch::{self, bare_call};
-use crate::sys::clock;
+use crate::sys::{clock, process, sched_affinity};
 use core::ffi::{c_int, c_void};
 use core::mem::zeroed;
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
-use scaf_proto::MASK_WORDS;
 use scaf_proto::experiment::Outcome;
 use scaf_team::sandbox::proc_maps::Care;
 use scaf_team::sandbox::syscall_filter::{self, Write};
@@ -95,7 +94,7 @@ fn leave_company(parent: libc::pid_t) -> bool {
     // SAFETY: the kernel reads masks and actions of ours, which may begin as zeros; the handlers are functions of
     // this library, of the type that SA_SIGINFO says. Nobody in this process uses its files any more.
     unsafe {
-        if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 || libc::getppid() != parent {
+        if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 || process::parent() != parent {
             return false;
         }
         let mut mask: libc::sigset_t = zeroed();
@@ -149,22 +148,16 @@ fn set_deadline() -> bool {
 
 /// Moves to the last PU that the program's master isn't on, if there is one. Only CPU time counts.
 fn take_a_pu(pu: c_int) -> bool {
-    let mut mask = [0u64; MASK_WORDS];
-    // SAFETY: fills and reads memory of ours.
-    unsafe {
-        if libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) != 0 {
-            return false;
+    let mut mask = sched_affinity::get(0);
+    let mut found = false;
+    for (number, word) in mask.iter_mut().enumerate().rev() {
+        if usize::try_from(pu).is_ok_and(|pu| pu / 64 == number) {
+            *word &= !(1 << (pu as u32 % 64));
         }
-        let mut found = false;
-        for (number, word) in mask.iter_mut().enumerate().rev() {
-            if usize::try_from(pu).is_ok_and(|pu| pu / 64 == number) {
-                *word &= !(1 << (pu as u32 % 64));
-            }
-            *word = if found || *word == 0 { 0 } else { 1 << (63 - word.leading_zeros() % 64) };
-            found |= *word != 0;
-        }
-        !found || libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) == 0
+        *word = if found || *word == 0 { 0 } else { 1 << (63 - word.leading_zeros() % 64) };
+        found |= *word != 0;
     }
+    !found || sched_affinity::set(0, &mask)
 }
 
 /// Makes memory that is shared with others read-only, but for the result, and gives up the report page.
@@ -182,7 +175,7 @@ fn guard(result: &'static ResultPage, own: &[usize]) -> bool {
             ]
             .into_iter()
             .filter(|(start, end)| start < end)
-            // SAFETY: memory of this process, which stays readable.
+            // SAFETY: the kernel checks the range. Nobody in this process writes there from now on, or it ends.
             .all(|(start, end)| unsafe {
                 libc::mprotect(without_provenance_mut(start), end - start, libc::PROT_READ) == 0
             })
@@ -197,7 +190,7 @@ fn set_filter() -> bool {
     };
     let operation = libc::SECCOMP_SET_MODE_FILTER as usize;
     let arguments = [operation, 0, (&raw const program).expose_provenance(), 0];
-    // SAFETY: the program is in the kernel's format, which the kernel checks. A bare call: it isn't the
+    // SAFETY: the kernel reads the filter, whose length is right, and checks it. A bare call: it isn't the
     // program's own, which `entry/seccomp_calls.rs` looks at.
     unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
@@ -211,7 +204,7 @@ fn cpu_ns() -> u64 {
 
 /// Pages that the process was given so far: most of them copies of the program's.
 fn pages_copied() -> u64 {
-    // SAFETY: fills memory of ours.
+    // SAFETY: the kernel fills the structure, for which zeros are a value.
     unsafe {
         let mut usage: libc::rusage = zeroed();
         libc::getrusage(libc::RUSAGE_SELF, &mut usage);
@@ -236,7 +229,7 @@ const CALL_AT: usize = 24;
 
 /// A forbidden system call: a write is emulated, any other call ends the copy.
 extern "C" fn called(_: c_int, about: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel's own structures.
+    // SAFETY: SIGSYS's handler gets structures of the kernel's, and its system call had what it says in its arguments.
     unsafe {
         let call = about.cast::<u8>().add(CALL_AT).cast::<c_int>().read();
         let (second, third, result) = arch::trapped_call(context);

@@ -18,7 +18,7 @@ use crate::program::grant_watcher;
 use crate::runtimes::entries::{Body, Runtime};
 use crate::sys::arch::{thread_block, ticks};
 use crate::sys::errno::keeping_errno;
-use crate::sys::settings;
+use crate::sys::{process, settings};
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -152,9 +152,9 @@ fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result<(), Ou
     }
     result.outcome.store(0, Ordering::Relaxed);
     child::prepare();
-    // SAFETY: asks for two numbers; clone3's arguments may be zeros, which is a fork.
-    let (parent, pu, mut arguments) =
-        unsafe { (libc::getpid(), libc::sched_getcpu(), core::mem::zeroed::<libc::clone_args>()) };
+    let (parent, pu) = (process::pid(), process::pu());
+    // SAFETY: clone3's arguments may be zeros, which is a fork.
+    let mut arguments = unsafe { core::mem::zeroed::<libc::clone_args>() };
     arguments.flags = CLEAR_SIGNAL_HANDLERS;
     // SAFETY: the kernel reads the arguments. The copy has a copy of this stack, and goes on with it as after a
     // fork; it makes nothing but calls that are safe there ([`child`]).
