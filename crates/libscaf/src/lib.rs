@@ -15,9 +15,9 @@
 //! Events below that concern floors above go through one table of hooks, [`HOOKS`]. What can be decided and
 //! tested apart from any process, such as a team's size and its barrier, is in `scaf-team`.
 //!
-//! It lives in other people's processes. It never aborts, prints, waits for the daemon for longer than
-//! [`link::attachment::PATIENCE_MS`], allocates (but for threads and pages of its own), or changes `errno`. It
-//! has no dependency outside but libc. None of its code can panic, which the linker proves (see `panic`).
+//! In other people's processes it never aborts, prints, waits for the daemon for longer than
+//! [`link::attachment::PATIENCE_MS`], allocates (but for threads and pages of its own), or changes `errno`.
+//! It depends on libc only. None of its code can panic, which the linker proves (see `panic`).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
@@ -85,7 +85,8 @@ static LOADED: extern "C" fn(c_int, *const *const c_char, *const *const c_char) 
 
 /// glibc hands every constructor main's arguments.
 extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *const *const c_char) {
-    // SAFETY: the loader's environment; no other thread is there yet.
+    // SAFETY: the loader hands in the environment, an array that ends with null, before any thread is
+    // started.
     unsafe { sys::settings::read(environment) };
     hooks::call(HOOKS.loaded);
 }
@@ -99,7 +100,7 @@ unsafe extern "C" {
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     #[cfg(not(debug_assertions))]
-    // SAFETY: never linked, see above.
+    // SAFETY: never called: with a call to it the library doesn't link.
     unsafe {
         scaf_a_panic_is_left_in_the_client()
     }

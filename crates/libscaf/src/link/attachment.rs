@@ -1,6 +1,6 @@
 //! Attaching to the daemon, staying attached, and noticing that it is gone. A process attaches at its first
-//! parallel region or other work (`program/non_openmp.rs`), or as it starts if its OpenMP runtime is loaded with
-//! it: until its first region it computes on a context that nobody else is to be given. From then on
+//! parallel region or other work (`program/non_openmp.rs`), or as it starts if its OpenMP runtime is loaded
+//! with it: until its first region it computes on a context that nobody else is to be given. From then on
 //! [`poll`] is one comparison a region, and about once a second a look at the socket. When the daemon is
 //! gone, or its lease is over, the program is unmanaged until one is back. One thread at a time does this;
 //! others pass by. The only wait is for the daemon's answer when attaching, at most [`PATIENCE_MS`]; a later
@@ -247,7 +247,7 @@ fn take_answer(patience_ms: c_int) {
 
 /// Whether the descriptor is a page that can't be cut short while it is mapped.
 fn is_page(fd: c_int) -> bool {
-    // SAFETY: plain system calls.
+    // SAFETY: asks about a descriptor, and takes numbers only.
     unsafe {
         let seals = libc::fcntl(fd, libc::F_GET_SEALS);
         seals >= 0

@@ -49,8 +49,8 @@ pub fn unmap() {
 }
 
 fn over(page: &'static Page, access: i32, kind: i32, fd: i32) -> bool {
-    // SAFETY: MAP_FIXED replaces a whole page of the library's, by one whose bytes are read and written as atomics
-    // whatever they are.
+    // SAFETY: MAP_FIXED replaces one whole page of the library's; whatever is mapped there, its bytes are
+    // read and written as atomics.
     unsafe {
         libc::mmap(page.0.get().cast(), PAGE_BYTES, access, kind | libc::MAP_FIXED, fd, 0) != libc::MAP_FAILED
     }

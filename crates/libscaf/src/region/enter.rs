@@ -30,7 +30,7 @@ pub unsafe fn run<R: Default>(region: Region, pass: impl Pass<R>) -> R {
     if is_passed_by(&region) {
         return unmeasured(thread(), &region, Choice::ALONE, pass);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the region's work is the program's own, as the caller says.
     unsafe { managed(&region, pass) }
 }
 
@@ -75,7 +75,7 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
     let (this, master) = (thread(), master());
     let code = region.code;
     if is_nested(master, code.runtime) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the region's work is the program's own, as the caller says.
         return unsafe { nested(this, region, pass) };
     }
     let note = Record::of(code);
@@ -97,19 +97,20 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
     let result = if choice.is_alone() {
         alone(this, region, &entered, &note, pass)
     } else if choice.mechanism == Mechanism::Gather {
-        // SAFETY: it was chosen because everything is ready for it; the caller's promise.
+        // SAFETY: gathering is chosen only where all is ready for it. The work is the program's own.
         unsafe { gather::run(this, region, &entered) };
         R::default()
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the region's work is the program's own, as the caller says.
         unsafe { several(this, region, &entered, pass) }
     };
     entered.leave(this);
     result
 }
 
-/// What has to be done before the region, if anything: its workers' TLS bases are recorded in an empty region,
-/// or a copy of the process tries it on one context. Chooses anew after either; returns that and the new tick.
+/// What has to be done before the region, if anything: its workers' TLS bases are recorded in an empty
+/// region, or a copy of the process tries it on one context. Either is followed by a new choice and a new
+/// tick, which are returned.
 #[cold]
 #[inline(never)]
 fn prepare<R: Default>(
@@ -207,7 +208,7 @@ unsafe fn several<R>(this: &Thread, region: &Region, entered: &Entered, pass: im
     if borrowed {
         frame.spread_from = spread::pu_of_master();
     }
-    // SAFETY: the caller's promise: the data are those of a region of its kind.
+    // SAFETY: the work is the program's own: the data are those of a region of its kind.
     unsafe { frame.copy_first_word(region.kind) };
     let result = in_frame(this, &frame, choice, records, pass);
     if let Some(slot) = slot {
@@ -250,7 +251,7 @@ fn in_frame<R>(this: &Thread, frame: &Frame, choice: Choice, records: bool, pass
     result
 }
 
-/// The calling thread's region is the frame's while `pass` runs, which has the team call `run` with the frame.
+/// The calling thread is in the frame's region while `pass` has the team call `run` with the frame.
 #[inline(always)]
 fn with_frame<R>(this: &Thread, frame: &Frame, run: Body, pass: impl FnOnce(Body, *mut c_void) -> R) -> R {
     // This may be within a task at another region's end.
@@ -279,7 +280,7 @@ pub fn fill_teams() {
         let work = Work { body: nothing, run: nothing, data: null_mut() };
         let mut frame = Frame::new(runtime, work, 1);
         frame.master = master;
-        // SAFETY: GOMP_parallel calls `run_thread` with the frame on each thread, and returns when all have left.
+        // SAFETY: GOMP_parallel has all threads call `run_thread` with the frame, and returns after that.
         with_frame(this, &frame, run_thread, |run, data| unsafe { parallel(run, data, 0, 0) });
     }
 }
@@ -316,7 +317,7 @@ fn is_nested(this: &Master, runtime: &Runtime) -> bool {
 #[inline(never)]
 unsafe fn nested<R: Default>(this: &Thread, region: &Region, pass: impl Pass<R>) -> R {
     let &Region { code, work, .. } = region;
-    // SAFETY: the calling thread runs the member that it is; the caller's promise.
+    // SAFETY: the calling thread runs the member that it is. The work is the program's own.
     unsafe {
         if let Some(me) = gather::around(this) {
             gather::inner(me, region);
@@ -329,7 +330,7 @@ unsafe fn nested<R: Default>(this: &Thread, region: &Region, pass: impl Pass<R>)
         around.has_nested();
     }
     let mut frame = Frame::new(code.runtime, work, master().depth.get().saturating_add(1));
-    // SAFETY: the caller's promise: the data are those of a region of its kind.
+    // SAFETY: the work is the program's own: the data are those of a region of its kind.
     unsafe { frame.copy_first_word(region.kind) };
     let serial = this.serial.get();
     let result = pass(code.runtime, run_thread, (&raw mut frame).cast(), requested);
@@ -341,7 +342,7 @@ unsafe fn nested<R: Default>(this: &Thread, region: &Region, pass: impl Pass<R>)
 /// # Safety
 /// `frame` is the team's [`Frame`], which outlives the call.
 pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
-    // SAFETY: the caller's promise; the frame's work is the program's own.
+    // SAFETY: the frame outlives the call, as the caller says; its work is the program's own.
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
         if frame.spread_from != 0 {

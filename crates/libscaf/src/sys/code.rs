@@ -113,8 +113,8 @@ fn map(file: &File, at: u64, bytes: usize) -> bool {
     let wanted = with_exposed_provenance_mut::<c_void>(at as usize);
     let flags = libc::MAP_PRIVATE | libc::MAP_FIXED_NOREPLACE;
     keeping_errno(|| {
-        // SAFETY: MAP_FIXED_NOREPLACE leaves what is mapped as it is, and so does an older kernel without it. What
-        // is unmapped was mapped just before.
+        // SAFETY: MAP_FIXED_NOREPLACE replaces no mapping, nor does an older kernel without it. What is
+        // unmapped was mapped just before.
         unsafe {
             let got =
                 libc::mmap(wanted, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, file.descriptor(), 0);

@@ -18,8 +18,8 @@ pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
 pub fn spawn(run: Run, argument: *mut c_void) -> bool {
     keeping_errno(|| {
         let before = block_signals();
-        // SAFETY: `run` and its argument are the caller's, for a thread of its own. Nobody else knows the thread's
-        // handle, so it is detached once.
+        // SAFETY: `run` may be called with its argument on a thread of its own. Nobody else knows that
+        // thread's handle, so it is detached once.
         let started = unsafe {
             let mut thread: libc::pthread_t = zeroed();
             glibc::pthread_create(&mut thread, null(), run, argument) == 0

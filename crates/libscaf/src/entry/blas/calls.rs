@@ -36,7 +36,7 @@ unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_v
     {
         return null_mut();
     }
-    // SAFETY: the program's own arguments.
+    // SAFETY: what is handed to dlsym is a C string, and glibc's function has this type.
     unsafe {
         if !find::is_named(CStr::from_ptr(name)) {
             return null_mut();
@@ -48,7 +48,7 @@ unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_v
 
 #[cold]
 fn find_real() {
-    // SAFETY: plain searches by the names and versions that glibc has had on x86-64.
+    // SAFETY: dlvsym reads C strings. These are the versions that glibc has had on x86-64.
     unsafe {
         let find = |version: &CStr| glibc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr());
         let new = find(c"GLIBC_2.34");

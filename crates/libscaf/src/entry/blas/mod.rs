@@ -16,7 +16,7 @@
 //! was faster.
 //!
 //! Another number of threads may add sums up in another order: under `scaf run --exact` nothing is set. An
-//! OpenBLAS on OpenMP is left to that port. [`find`] finds the libraries; [`monitor`] finds out when they run.
+//! OpenBLAS on OpenMP is left to that port. [`find`] finds the libraries, [`monitor`] when they run.
 
 mod calls;
 mod find;

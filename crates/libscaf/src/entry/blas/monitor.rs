@@ -65,7 +65,7 @@ struct Clocks {
 
 impl Clocks {
     fn now() -> Clocks {
-        // SAFETY: fills a structure of ours.
+        // SAFETY: the kernel fills the structure, for which zeros are a value.
         unsafe {
             let mut used: libc::rusage = zeroed();
             libc::getrusage(libc::RUSAGE_SELF, &mut used);

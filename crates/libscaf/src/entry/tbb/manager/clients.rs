@@ -15,7 +15,7 @@ static CONNECTED: AtomicU32 = AtomicU32::new(0);
 
 pub fn callback_of(client: u64) -> Option<Callback> {
     let callback = CALLBACKS.get((client as usize).wrapping_sub(1))?.load(Ordering::Acquire);
-    // SAFETY: other values are only written by `connect`.
+    // SAFETY: other values are functions of this type, which only `connect` writes.
     (callback > NO_CALLBACK).then(|| unsafe { transmute::<usize, Callback>(callback) })
 }
 

@@ -105,7 +105,7 @@ fn look_for_theirs() {
     let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;
     let library = match settings::get().manager {
         Manager::Unsaid => libc::RTLD_NEXT,
-        // SAFETY: as oneTBB would load it. It stays.
+        // SAFETY: dlopen reads a C string; oneTBB would load the library just so.
         Manager::Theirs => unsafe { libc::dlopen(c"libtcm.so.1".as_ptr(), flags) },
         Manager::Ours | Manager::Off => return,
     };
@@ -113,7 +113,7 @@ fn look_for_theirs() {
     if library.is_null() {
         return;
     }
-    // SAFETY: plain searches.
+    // SAFETY: dlsym reads a C string, in a library that stays loaded.
     let found = NAMES.map(|name| unsafe { libc::dlsym(library, name.as_ptr()) });
     // All of them or none.
     if found.iter().all(|function| !function.is_null()) {
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn tcmConnect(callback: Option<Callback>, number: *mut u64
         return UNKNOWN;
     }
     match keeping_errno(|| permits::connect(callback)) {
-        // SAFETY: the caller's.
+        // SAFETY: not null, so it is where oneTBB wants its number.
         Some(new) => unsafe {
             *number = new;
             0
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn tcmRequestPermit(
         flags: request.flags & !INACTIVE,
         argument,
     };
-    // SAFETY: the caller's memory; a handle is one that we gave.
+    // SAFETY: `handle` isn't null, so it is oneTBB's variable, with null or a handle of a permit.
     unsafe {
         let Some(entry) = permits::request(caller(), number, Entry::from_handle(*handle), &demand) else {
             return UNKNOWN;
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn tcmRequestPermit(
 }
 
 unsafe fn write(entry: &Entry, data: *mut Data) {
-    // SAFETY: null or the caller's, with room for as many numbers as it says.
+    // SAFETY: null or oneTBB's structure, whose array has room for as many numbers as it says.
     unsafe {
         let Some(data) = data.as_mut() else {
             return;
@@ -236,9 +236,9 @@ unsafe fn write(entry: &Entry, data: *mut Data) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmGetPermitData(handle: *mut c_void, data: *mut Data) -> c_int {
     theirs_first!(3, (handle, data), fn(*mut c_void, *mut Data));
-    // SAFETY: a handle is one that we gave.
+    // SAFETY: null, or a handle that a request has given.
     match unsafe { Entry::from_handle(handle) } {
-        // SAFETY: the caller's memory.
+        // SAFETY: `data` isn't null, so it is oneTBB's structure.
         Some(entry) if !data.is_null() => unsafe {
             write(entry, data);
             0
@@ -294,7 +294,7 @@ pub unsafe extern "C" fn tcmGetVersionInfo(text: *mut c_char, room: u32) -> c_in
         return INVALID_ARGUMENT;
     }
     for place in 0..room as usize {
-        // SAFETY: the caller's memory, as large as it says.
+        // SAFETY: `text` isn't null, and has room for so many bytes.
         unsafe { *text.add(place) = TEXT.get(place).map_or(0, |byte| *byte as c_char) };
     }
     0

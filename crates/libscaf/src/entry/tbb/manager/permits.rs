@@ -1,8 +1,8 @@
 //! The permits that oneTBB holds ([`super`]), and who is told when they change.
 //! `scaf_team::permit_division` divides, under the lock of [`table`]. Callbacks run outside of the lock: on
-//! the thread whose call changed what others may have, as with Intel's manager, or on the grant watcher when the
-//! grant has changed. A release waits for a callback of the permit on another thread, because the permit's
-//! owner goes away afterwards.
+//! the thread whose call changed what others may have, as with Intel's manager, or on the grant watcher when
+//! the grant has changed. A release waits for a callback of the permit on another thread, because the
+//! permit's owner goes away afterwards.
 
 use super::clients::{self, Callback, callback_of, with_their_signals};
 use super::table::{self, Entry, Locked, entries, free, lock, used};
@@ -91,8 +91,8 @@ fn tell(this: &Caller) {
         };
         let call = Call { entry, outer: this.call.get().cast() };
         this.call.set((&raw const call).cast());
-        // SAFETY: oneTBB's callback, with a permit of its own and what it gave for that one. The permit is there:
-        // whoever releases it waits for this call.
+        // SAFETY: oneTBB's callback, with a permit of its own and what it gave for that one. The permit is
+        // there: whoever releases it waits for this call.
         unsafe { callback(entry.handle(), entry.argument.get(), NEW_NUMBER) };
         this.call.set(call.outer.cast());
         let _locked = lock();

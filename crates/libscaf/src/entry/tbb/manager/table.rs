@@ -102,7 +102,7 @@ pub fn free(locked: &Locked) -> Option<&'static Entry> {
     }
     let page = memory::map(SLAB_BYTES)?.cast::<Slab>();
     let mut last: *const Slab = FIRST.0.get().cast();
-    // SAFETY: a new page of zeros is a slab of free entries; slabs are never given back, and the list of them is
+    // SAFETY: a new page of zeros is a slab of free entries; slabs are never given back, and their list is
     // changed under the lock only.
     unsafe {
         while !(*last).next.load(Ordering::Relaxed).is_null() {

@@ -91,8 +91,8 @@ pub fn run(
 
 /// Ends with its maker, and leaves files, terminal, process group and signals behind.
 fn leave_company(parent: libc::pid_t) -> bool {
-    // SAFETY: the kernel reads masks and actions of ours, which may begin as zeros; the handlers are functions of
-    // this library, of the type that SA_SIGINFO says. Nobody in this process uses its files any more.
+    // SAFETY: the kernel reads masks and actions of ours, for which zeros are a value; the handlers have the
+    // type that SA_SIGINFO says. Nobody in this process uses its files any more.
     unsafe {
         if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 || process::parent() != parent {
             return false;
@@ -175,7 +175,7 @@ fn guard(result: &'static ResultPage, own: &[usize]) -> bool {
             ]
             .into_iter()
             .filter(|(start, end)| start < end)
-            // SAFETY: the kernel checks the range. Nobody in this process writes there from now on, or it ends.
+            // SAFETY: the kernel checks the range; who writes there from now on ends the copy.
             .all(|(start, end)| unsafe {
                 libc::mprotect(without_provenance_mut(start), end - start, libc::PROT_READ) == 0
             })
@@ -229,7 +229,7 @@ const CALL_AT: usize = 24;
 
 /// A forbidden system call: a write is emulated, any other call ends the copy.
 extern "C" fn called(_: c_int, about: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: SIGSYS's handler gets structures of the kernel's, and its system call had what it says in its arguments.
+    // SAFETY: a handler of SIGSYS gets the kernel's structures; the call's arguments are as it made it.
     unsafe {
         let call = about.cast::<u8>().add(CALL_AT).cast::<c_int>().read();
         let (second, third, result) = arch::trapped_call(context);

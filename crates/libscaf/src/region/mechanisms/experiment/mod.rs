@@ -3,9 +3,9 @@
 //! goes on with one context less. The copy is harmless ([`child`]), and the program can't notice it: its end
 //! sends no signal, and a plain wait doesn't see it. There is at most one at a time. It ends with its
 //! deadline, with the thread that made it, or with the program. The daemon orders one region at a time, by
-//! rules of its own (`crates/scafd/src/serial_trials.rs`). Here are the rules that only the process can check: who else is
-//! at work in it, and what it has mapped. `SCAF_EXPERIMENT_EVERY=N`, for tests, tries every Nth region of
-//! several threads, ordered or not, even without room and with other threads at work.
+//! rules of its own (`crates/scafd/src/serial_trials.rs`). Here are the rules that only the process can
+//! check: who else is at work in it, and what it has mapped. `SCAF_EXPERIMENT_EVERY=N`, for tests, tries
+//! every Nth region of several threads, ordered or not, even without room and with other threads at work.
 
 mod child;
 mod proc_self;
@@ -156,8 +156,8 @@ fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result<(), Ou
     // SAFETY: clone3's arguments may be zeros, which is a fork.
     let mut arguments = unsafe { core::mem::zeroed::<libc::clone_args>() };
     arguments.flags = CLEAR_SIGNAL_HANDLERS;
-    // SAFETY: the kernel reads the arguments. The copy has a copy of this stack, and goes on with it as after a
-    // fork; it makes nothing but calls that are safe there ([`child`]).
+    // SAFETY: the kernel reads the arguments. The copy goes on with a copy of this stack, as after a fork,
+    // and makes only calls that are sound there ([`child`]).
     let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<libc::clone_args>()) };
     if pid == 0 {
         child::run(result, parent, pu, &own, alone);
