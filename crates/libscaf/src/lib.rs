@@ -15,9 +15,9 @@
 //! Events below that concern floors above go through one table of hooks, [`HOOKS`]. What can be decided and
 //! tested apart from any process, such as a team's size and its barrier, is in `scaf-team`.
 //!
-//! It lives in other people's processes. It never aborts, prints, waits for the daemon for longer than
-//! [`link::state::PATIENCE_MS`], allocates (but for threads and pages of its own), or changes `errno`. It
-//! has no dependency outside but libc. None of its code can panic, which the linker proves (see `panic`).
+//! In other people's processes it never aborts, prints, waits for the daemon for longer than
+//! [`link::attachment::PATIENCE_MS`], allocates (but for threads and pages of its own), or changes `errno`.
+//! It depends on libc only. None of its code can panic, which the linker proves (see `panic`).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
@@ -36,31 +36,31 @@ static HOOKS: Hooks = Hooks {
     loaded: &[
         program::permission::at_load,
         experiment::at_load,
-        entry::filters::at_load,
-        entry::signals::at_load,
-        entry::yields::at_load,
+        entry::seccomp_calls::at_load,
+        entry::signal_masks::at_load,
+        entry::sched_yield::at_load,
         entry::gomp::at_load,
         entry::blas::at_load,
-        link::state::at_load,
+        link::attachment::at_load,
     ],
-    look: &[program::masters::look],
-    attached: &[program::rank::introduce, program::promise::report_again, program::masters::report_known],
-    tended: &[entry::copies::tell],
+    before_poll: &[program::masters::look],
+    attached: &[program::mpi_rank::introduce, program::promise::report_again, program::masters::report_known],
+    after_poll: &[entry::runtime_reports::tell],
     llvm_found: &[entry::kmpc::found, entry::exports::found, program::promise::llvm_found],
     unloaded: &[entry::tbb::forget, entry::mpi::forget_unloaded, runtimes::lookup::forget_unloaded],
-    before_fork: &[link::state::before_fork, program::keeper::before_fork],
-    forked: &[program::keeper::after_fork_in_parent],
+    before_fork: &[link::attachment::before_fork, program::grant_watcher::before_fork],
+    forked: &[program::grant_watcher::after_fork_in_parent],
     in_child: &[
-        link::state::after_fork,
+        link::attachment::after_fork,
         program::masters::after_fork,
         runtimes::copies::after_fork,
         runtimes::modules::after_fork,
         gather::after_fork,
         entry::kmpc::after_fork,
         experiment::after_fork,
-        program::work::after_fork,
-        program::rank::after_fork,
-        program::keeper::after_fork,
+        program::non_openmp::after_fork,
+        program::mpi_rank::after_fork,
+        program::grant_watcher::after_fork,
         entry::blas::after_fork,
         entry::tbb::after_fork,
     ],
@@ -85,7 +85,8 @@ static LOADED: extern "C" fn(c_int, *const *const c_char, *const *const c_char) 
 
 /// glibc hands every constructor main's arguments.
 extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *const *const c_char) {
-    // SAFETY: the loader's environment; no other thread is there yet.
+    // SAFETY: the loader hands in the environment, an array that ends with null, before any thread is
+    // started.
     unsafe { sys::settings::read(environment) };
     hooks::call(HOOKS.loaded);
 }
@@ -99,7 +100,7 @@ unsafe extern "C" {
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     #[cfg(not(debug_assertions))]
-    // SAFETY: never linked, see above.
+    // SAFETY: never called: with a call to it the library doesn't link.
     unsafe {
         scaf_a_panic_is_left_in_the_client()
     }

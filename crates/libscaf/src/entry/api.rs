@@ -4,9 +4,9 @@
 
 use super::blas;
 use crate::link::grant::{sleep, wake};
-use crate::link::{pages, state};
+use crate::link::{attachment, pages};
 use crate::program::masters;
-use crate::program::work::{self, Ticket};
+use crate::program::non_openmp::{self, Ticket};
 use crate::runtimes::found::Found;
 use crate::sys::arch::ticks;
 use crate::sys::clock::now_ms;
@@ -71,7 +71,7 @@ fn grant() -> Word {
         // In a forked child, `masters` has forgotten the pools.
         masters::set_pools(widest());
     }
-    state::tend_other(ticks());
+    attachment::poll_outside_region(ticks());
     pages::grant().word()
 }
 
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn scaf_register(name: *const c_char, threads: u32) -> u32
     let Some(at) = POOLS.iter().position(free) else {
         return 0;
     };
-    // SAFETY: the caller's word.
+    // SAFETY: not null, so it is a C string, as the caller says.
     let name = if name.is_null() { UNNAMED } else { unsafe { CStr::from_ptr(name) } };
     let name = if name.is_empty() { UNNAMED } else { name };
     if let Some(place) =
@@ -162,8 +162,8 @@ pub extern "C" fn scaf_exact(on: c_int) {
 /// `work` can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scaf_begin(work: *mut Work, pool: u32, kind: u64, threads: u32) {
-    let ticket = if threads_of(pool).is_some() { work::begin(kind, threads) } else { Ticket::NONE };
-    // SAFETY: the caller's word.
+    let ticket = if threads_of(pool).is_some() { non_openmp::begin(kind, threads) } else { Ticket::NONE };
+    // SAFETY: the caller says that it can be written.
     unsafe { work.write(Work { ticket, reserved: [0; 3] }) };
 }
 
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn scaf_begin(work: *mut Work, pool: u32, kind: u64, threa
 /// `work` was written by [`scaf_begin`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn scaf_end(work: *mut Work, units: u64) {
-    // SAFETY: the caller's word. A second end finds `Ticket::NONE`.
+    // SAFETY: `scaf_begin` has written it, as the caller says. A second end finds `Ticket::NONE`.
     let ticket = unsafe { core::mem::replace(&mut (*work).ticket, Ticket::NONE) };
-    work::end(ticket, units);
+    non_openmp::end(ticket, units);
 }

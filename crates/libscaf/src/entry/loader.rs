@@ -19,10 +19,10 @@ unsafe extern "C" fn asked(name: *const c_char, _flags: c_int, caller: usize) ->
     modules::NEWS.store(1, Ordering::Relaxed);
     blas::NEWS.store(1, Ordering::Relaxed);
     if DLOPEN.load(Ordering::Relaxed).is_null() {
-        // SAFETY: a plain search; libc has it.
+        // SAFETY: dlsym reads a C string.
         DLOPEN.store(unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlopen".as_ptr()) }, Ordering::Relaxed);
     }
-    // SAFETY: the program's own argument.
+    // SAFETY: what is handed to dlopen is null or a C string.
     unsafe { tbb::manager::instead_of(name, caller) }
 }
 
@@ -30,7 +30,7 @@ unsafe extern "C" fn asked(name: *const c_char, _flags: c_int, caller: usize) ->
 pub unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     type Dlclose = unsafe extern "C" fn(*mut c_void) -> c_int;
     static NEXT: Next = Next::called(c"dlclose");
-    // SAFETY: libc's dlclose has this type; the program's own handle.
+    // SAFETY: libc's dlclose has this type, and would have been called with this handle.
     let result = unsafe {
         match NEXT.get::<Dlclose>() {
             Some(real) => real(handle),

@@ -11,15 +11,15 @@
 
 pub mod api;
 pub mod blas;
-pub mod copies;
 pub mod exports;
-pub mod filters;
 pub mod gomp;
 pub mod kmpc;
 mod loader;
 pub mod mpi;
-mod opened;
+mod parallel_start;
+pub mod runtime_reports;
 mod sanitizers;
-pub mod signals;
+pub mod sched_yield;
+pub mod seccomp_calls;
+pub mod signal_masks;
 pub mod tbb;
-pub mod yields;

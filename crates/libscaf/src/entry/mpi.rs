@@ -1,12 +1,12 @@
-//! The calls by which programs wait in MPI (`program/rank.rs`), by the names that C and Fortran have for them
-//! in Open MPI and MPICH. Each is passed on as it came, to whatever stands behind us, a profiler of MPI's
-//! own interface, say. Handles are numbers in one MPI and addresses in the other, and no argument is a
-//! floating-point number; so all are words.
+//! The calls by which programs wait in MPI (`program/mpi_rank.rs`), by the names that C and Fortran have for
+//! them in Open MPI and MPICH. Each is passed on as it came, to the next library that has it: a profiler,
+//! say. Handles are numbers in one MPI and addresses in the other, and no argument is a floating-point
+//! number; so all are words.
 //!
 //! MPI polls. Its polling loops are noticed by a call that they make at each turn: Open MPI's yields, once it
 //! is told to, and MPICH's asks UCX. Other MPIs are passed on, and nothing is lent.
 
-use crate::program::rank;
+use crate::program::mpi_rank;
 use crate::runtimes::linker::{in_library_of, module_of, size_of_module};
 use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
@@ -69,11 +69,12 @@ impl Real {
             let is_for_caller = offset < self.size.load(Ordering::Relaxed);
             // What is kept changes after an unload only.
             if is_for_caller && UNLOADS.load(Ordering::Acquire) == unloads {
-                // SAFETY: the caller's word.
+                // SAFETY: F is the function's type, as the caller says, and this address was found by its
+                // name.
                 return unsafe { function(found) };
             }
         }
-        // SAFETY: as above.
+        // SAFETY: F is the function's type, as the caller says.
         unsafe { function(keeping_errno(|| self.find(caller, unloads))) }
     }
 
@@ -131,7 +132,7 @@ fn have_polls_told(mpi: usize, told: bool) {
 /// A thread yields. Whether that is a turn of MPI's which it would have polled through without us.
 #[inline(always)]
 pub fn is_turn() -> bool {
-    rank::waits() && YIELDS_FOR_US.load(Ordering::Relaxed)
+    mpi_rank::waits() && YIELDS_FOR_US.load(Ordering::Relaxed)
 }
 
 arch::with_caller! {
@@ -141,16 +142,16 @@ arch::with_caller! {
 
 unsafe extern "C" fn turn_of_ucx(worker: *mut c_void, caller: usize) -> c_uint {
     static REAL: Real = Real::called(c"ucp_worker_progress");
-    // SAFETY: UCX's function has this type.
+    // SAFETY: UCX's function takes a worker and returns a number; the worker is the caller's.
     unsafe {
         let Some(real) = REAL.get::<unsafe extern "C" fn(*mut c_void) -> c_uint>(caller) else {
             return 0;
         };
         let done = real(worker);
         if done == 0 {
-            rank::waits();
+            mpi_rank::waits();
         } else {
-            rank::found();
+            mpi_rank::found();
         }
         done
     }
@@ -179,7 +180,7 @@ macro_rules! waits {
                     };
                 static REAL: Real = Real::called(NAME);
                 let caller = caller();
-                // SAFETY: MPI's function of that name, with its caller's arguments.
+                // SAFETY: MPI's function of that name takes so many words, and gets what its caller passed.
                 unsafe {
                     let Some(real) = REAL.get::<Call>(caller) else {
                         let fail: fn(&[usize]) = $fail;
@@ -187,14 +188,14 @@ macro_rules! waits {
                         return NO_MPI;
                     };
                     let place = 0u8;
-                    let is_heard = rank::begin((&raw const place).addr());
+                    let is_heard = mpi_rank::begin((&raw const place).addr());
                     if is_heard {
                         have_polls_told(real as usize, true);
                     }
                     let result = real($($argument),*);
                     if is_heard {
                         have_polls_told(real as usize, false);
-                        rank::end();
+                        mpi_rank::end();
                     }
                     result
                 }
@@ -211,7 +212,7 @@ fn say_no_mpi(arguments: &[usize]) {
     if let Some(error) = arguments.last()
         && *error != 0
     {
-        // SAFETY: an integer of the program's.
+        // SAFETY: Fortran hands in the address of an integer.
         unsafe { *core::ptr::with_exposed_provenance_mut::<c_int>(*error) = NO_MPI };
     }
 }

@@ -1,9 +1,8 @@
 //! The program's own affinity, which the daemon narrows and the program gets back.
 
-use super::{pages, silence};
+use super::{no_syscalls, pages};
 use crate::sys::errno::keeping_errno;
-use crate::sys::kernel_threads;
-use core::mem::size_of_val;
+use crate::sys::{kernel_threads, process, sched_affinity};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::MASK_WORDS;
 use scaf_proto::grant::{self, Mask};
@@ -14,8 +13,8 @@ static OWN: [AtomicU64; MASK_WORDS] = [const { AtomicU64::new(0) }; MASK_WORDS];
 pub fn own() -> [u64; MASK_WORDS] {
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     if KNOWN.swap(1, Ordering::Relaxed) == 0 {
-        // SAFETY: takes nothing. The process's number names its first thread.
-        let now = of_task(unsafe { libc::getpid() });
+        // The process's number names its first thread.
+        let now = sched_affinity::get(process::pid());
         for (cell, word) in OWN.iter().zip(now) {
             cell.store(word, Ordering::Relaxed);
         }
@@ -25,14 +24,6 @@ pub fn own() -> [u64; MASK_WORDS] {
         *word = cell.load(Ordering::Relaxed);
     }
     own
-}
-
-/// The affinity of a thread; 0 is the calling one. Empty if there is no such thread.
-fn of_task(task: i32) -> Mask {
-    let mut now = [0u64; MASK_WORDS];
-    // SAFETY: fills memory of ours.
-    unsafe { libc::sched_getaffinity(task, size_of_val(&now), now.as_mut_ptr().cast()) };
-    now
 }
 
 const MOST_PUS: u32 = 65_535;
@@ -49,7 +40,7 @@ pub fn own_pus() -> u32 {
 
 #[cold]
 fn count_own_pus() -> u32 {
-    if silence::is_known() {
+    if no_syscalls::are_known_forbidden() {
         // Nobody can ask any more: as many as are wanted.
         return MOST_PUS;
     }
@@ -60,7 +51,7 @@ fn count_own_pus() -> u32 {
 
 /// Whether the calling thread has an affinity of the daemon's, rather than one that it chose itself.
 pub fn has_ours() -> bool {
-    pages::grant().is_daemons(&keeping_errno(|| of_task(0)))
+    pages::grant().is_daemons(&keeping_errno(|| sched_affinity::get(0)))
 }
 
 /// After attaching: the daemon's masks are right also for a program that was narrowed before an exec.
@@ -93,8 +84,7 @@ fn own_now() -> Mask {
 /// Gives a thread the program's own affinity, if it has one of the daemon's: the latest or, where the daemon
 /// was killed while it set that, an earlier one. One that had bound itself elsewhere keeps that.
 fn restore(task: i32, own: &Mask) {
-    if pages::grant().is_daemons(&of_task(task)) {
-        // SAFETY: reads memory of ours; an empty mask is refused by the kernel.
-        unsafe { libc::sched_setaffinity(task, size_of_val(own), own.as_ptr().cast()) };
+    if pages::grant().is_daemons(&sched_affinity::get(task)) {
+        sched_affinity::set(task, own);
     }
 }

@@ -1,6 +1,6 @@
 //! The grant as it is now, and sleeping until it changes.
 
-use super::{affinity, pages, state};
+use super::{affinity, attachment, pages};
 use crate::sys::futex;
 use scaf_proto::grant::Word;
 
@@ -21,13 +21,12 @@ const LATE_MS: u32 = 20;
 
 /// Sleeps while the grant is `word`, up to `limit_ms`, or [`LATE_MS`] while an answer is late, or less.
 pub fn sleep(word: Word, limit_ms: u32) {
-    let limit_ms = if state::is_waiting() { limit_ms.min(LATE_MS) } else { limit_ms };
-    // SAFETY: the page is there for ever.
+    let limit_ms = if attachment::is_waiting() { limit_ms.min(LATE_MS) } else { limit_ms };
+    // SAFETY: the grant page is in the library's own memory, whatever is mapped over it.
     unsafe { futex::sleep_shared(pages::grant().futex_word(), word.epoch(), limit_ms) }
 }
 
 /// Wakes whoever sleeps on the grant in this process. No other client has this page.
 pub fn wake() {
-    // SAFETY: as above.
-    unsafe { futex::wake_shared(pages::grant().futex_word()) }
+    futex::wake_shared(pages::grant().futex_word());
 }

@@ -19,41 +19,38 @@ static REPORT: Page = Page(UnsafeCell::new([0; PAGE_BYTES]));
 
 #[inline(always)]
 pub fn grant() -> &'static GrantPage {
-    // SAFETY: aligned, of at least the type's size, and any bytes are a value of its atomics.
+    const { assert!(size_of::<GrantPage>() <= PAGE_BYTES && align_of::<GrantPage>() <= 4096) };
+    // SAFETY: the page is there for ever, and large enough; any bytes are a value of the type's atomics.
     unsafe { &*GRANT.0.get().cast() }
 }
 
 #[inline(always)]
 pub fn report() -> &'static ReportPage {
-    // SAFETY: as above.
+    const { assert!(size_of::<ReportPage>() <= PAGE_BYTES && align_of::<ReportPage>() <= 4096) };
+    // SAFETY: the same holds for this page and its type.
     unsafe { &*REPORT.0.get().cast() }
 }
 
 /// Maps both of the daemon's pages, or neither and returns `false` if the kernel refuses.
 pub fn map(grant_fd: i32, report_fd: i32) -> bool {
-    // SAFETY: both addresses are our own pages, whole and aligned. The report page comes first: a grant must
-    // not be seen before there is a page to report on.
-    unsafe {
-        let both = over(&REPORT, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, report_fd)
-            && over(&GRANT, libc::PROT_READ, libc::MAP_SHARED, grant_fd);
-        if !both {
-            unmap();
-        }
-        both
+    // The report page comes first: a grant must not be seen before there is a page to report on.
+    let both = over(&REPORT, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, report_fd)
+        && over(&GRANT, libc::PROT_READ, libc::MAP_SHARED, grant_fd);
+    if !both {
+        unmap();
     }
+    both
 }
 
 pub fn unmap() {
     let private = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: as in `map`.
-    unsafe {
-        over(&GRANT, libc::PROT_READ | libc::PROT_WRITE, private, -1);
-        over(&REPORT, libc::PROT_READ | libc::PROT_WRITE, private, -1);
-    }
+    over(&GRANT, libc::PROT_READ | libc::PROT_WRITE, private, -1);
+    over(&REPORT, libc::PROT_READ | libc::PROT_WRITE, private, -1);
 }
 
-unsafe fn over(page: &Page, access: i32, kind: i32, fd: i32) -> bool {
-    // SAFETY: the caller hands in one of our pages, and MAP_FIXED replaces just that.
+fn over(page: &'static Page, access: i32, kind: i32, fd: i32) -> bool {
+    // SAFETY: MAP_FIXED replaces one whole page of the library's; whatever is mapped there, its bytes are
+    // read and written as atomics.
     unsafe {
         libc::mmap(page.0.get().cast(), PAGE_BYTES, access, kind | libc::MAP_FIXED, fd, 0) != libc::MAP_FAILED
     }

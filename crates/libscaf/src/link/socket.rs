@@ -1,6 +1,6 @@
 //! The socket: connecting, one packet each way, and its end of file, the only sign that the daemon is gone.
 
-use crate::sys::{glibc, settings, users};
+use crate::sys::{glibc, process, settings, users};
 use core::ffi::c_int;
 use core::mem::{size_of, zeroed};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -20,8 +20,7 @@ pub fn connect() -> bool {
         connect_to(&[&settings.socket], users::may_serve_here)
     } else {
         let mut digits = [0; 10];
-        // SAFETY: no arguments.
-        let uid = decimal(unsafe { libc::geteuid() }, &mut digits);
+        let uid = decimal(process::user(), &mut digits);
         let session = users::may_serve;
         connect_to(&[b"/run/scaf/scafd.sock"], users::may_serve_here)
             || (settings.runtime_dir[0] != 0
@@ -32,7 +31,7 @@ pub fn connect() -> bool {
 
 /// Connects to the path made of `parts` (each up to its first zero), if the daemon's user `may` serve us.
 fn connect_to(parts: &[&[u8]], may: fn(libc::uid_t) -> bool) -> bool {
-    // SAFETY: plain system calls on memory of ours.
+    // SAFETY: zeros are a value of these structures; the kernel reads and writes as many bytes as it is told.
     unsafe {
         let mut address: libc::sockaddr_un = zeroed();
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
@@ -85,7 +84,7 @@ pub fn send(hello: &Hello) -> bool {
     let bytes = hello.as_bytes();
     let quietly = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     let fd = SOCKET.load(Ordering::Relaxed);
-    // SAFETY: sends memory of ours.
+    // SAFETY: the kernel reads the packet's bytes.
     is_ours()
         && unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), quietly) } == bytes.len() as isize
 }
@@ -99,7 +98,7 @@ pub struct Answer {
 impl Drop for Answer {
     fn drop(&mut self) {
         for file in self.files.into_iter().filter(|file| *file >= 0) {
-            // SAFETY: a descriptor that came with the answer.
+            // SAFETY: the descriptor came with this answer, which nobody else has.
             unsafe { libc::close(file) };
         }
     }
@@ -108,14 +107,15 @@ impl Drop for Answer {
 /// Takes the daemon's answer, waiting for it up to `patience_ms`; `None` while there is none.
 pub fn receive(patience_ms: c_int) -> Option<Answer> {
     let fd = SOCKET.load(Ordering::Relaxed);
-    // SAFETY: system calls on memory of ours; `control` is aligned, and large enough for two descriptors.
+    // SAFETY: the message describes `answer` and `control` as they are; `control` is aligned for a header,
+    // and what is read of it, its own length says is there.
     unsafe {
         let mut ready = libc::pollfd { fd, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 };
         if libc::poll(&mut ready, 1, patience_ms) <= 0 {
             return None;
         }
         if ready.revents & (libc::POLLRDHUP | libc::POLLHUP | libc::POLLERR) != 0 {
-            // We were let go before we took the answer: its pages may be another program's by now.
+            // The daemon detached us before we took the answer: its pages may be another program's by now.
             return Some(Answer { welcome: false, files: [-1; 2] });
         }
         let mut answer = [0u8; size_of::<Welcome>()];
@@ -168,7 +168,7 @@ pub fn is_ours() -> bool {
 pub fn is_open() -> bool {
     let mut byte = 0u8;
     is_ours()
-        // SAFETY: reads one byte into memory of ours.
+        // SAFETY: the kernel writes one byte.
         && unsafe {
             let fd = SOCKET.load(Ordering::Relaxed);
             let got = libc::recv(fd, (&raw mut byte).cast(), 1, libc::MSG_DONTWAIT | libc::MSG_PEEK);
@@ -178,7 +178,7 @@ pub fn is_open() -> bool {
 
 pub fn close() {
     if is_ours() {
-        // SAFETY: our own socket.
+        // SAFETY: the descriptor is the socket that `connect_to` opened, as its inode says.
         unsafe { libc::close(SOCKET.load(Ordering::Relaxed)) };
     }
     SOCKET.store(-1, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 //! ([`scaf_team::split`]). OpenMP's regions take what they are granted; other runtimes say here what they
 //! run. Work called from within a region's threads gets what there is for one of them.
 
-use crate::link::{grant, pages, state};
+use crate::link::{attachment, grant, pages};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::split;
 
@@ -21,7 +21,7 @@ pub fn runs(who: Who, threads: u32) {
         running.store(threads, Ordering::Relaxed);
     }
     if who == Who::Blas {
-        state::set_at_work(threads > 1);
+        attachment::set_at_work(threads > 1);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::promise;
 use crate::link::affinity::own_pus;
-use crate::link::{pages, state};
+use crate::link::{attachment, pages};
 use crate::runtimes::copies::RUNTIMES;
 use crate::runtimes::entries::Runtime;
 use crate::sys::kernel_threads::when_ends;
@@ -69,7 +69,7 @@ pub fn ask_natural(runtime: &Runtime) -> u32 {
     if before != natural || natural != self::natural() {
         if before != natural && before != 0 {
             // The program set it in a way that we haven't seen, say through a handle of the runtime's file.
-            promise::note(fact::SET_NUM_THREADS);
+            promise::record(fact::SET_NUM_THREADS);
         }
         NATURAL.store(natural, Ordering::Relaxed);
         report_natural();
@@ -103,7 +103,7 @@ pub fn set_pools(threads: u32) {
 }
 
 pub fn report_natural() {
-    state::set_natural(natural().max(other()).clamp(1, 65_535));
+    attachment::set_natural(natural().max(other()).clamp(1, 65_535));
 }
 
 /// After attaching. While it isn't known, what the program has said as it attached stands.
@@ -148,8 +148,8 @@ pub fn is_team_running() -> bool {
 
 /// Whether that team is larger than the grant now; where there may be others, whether a full one would be.
 #[inline(always)]
-pub fn is_latest_crowded() -> bool {
-    is_crowded(match LATEST.load(Ordering::Relaxed) {
+pub fn is_latest_oversubscribed() -> bool {
+    is_oversubscribed(match LATEST.load(Ordering::Relaxed) {
         u32::MAX => natural(),
         team => team,
     })
@@ -157,7 +157,7 @@ pub fn is_latest_crowded() -> bool {
 
 /// Whether the program's threads are more than its contexts, if one of its teams has `team` threads.
 #[inline(always)]
-pub fn is_crowded(team: u32) -> bool {
+pub fn is_oversubscribed(team: u32) -> bool {
     let word = pages::grant().word();
     word.folded() && word.dop().is_some_and(|dop| team.max(in_teams()) > dop)
 }
@@ -202,7 +202,7 @@ fn take_slot() -> u32 {
         let taken = SLOTS_TAKEN.load(Ordering::Relaxed);
         let free = taken.trailing_ones();
         if free as usize >= SLOTS {
-            promise::note(fact::OVERFLOW);
+            promise::record(fact::OVERFLOW);
             return NO_SLOT;
         }
         let now = taken | 1 << (free & 31);

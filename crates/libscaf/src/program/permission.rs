@@ -6,11 +6,12 @@
 //! load. So a managed region is entered with it off, and each thread of the team turns it on again for
 //! itself: whoever asks finds it as it would without us.
 
-use super::promise::note;
+use super::promise::record;
 use crate::link::pages;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
 use crate::sys::arch::ticks;
+use crate::sys::process;
 use crate::sys::settings::{self, Malleable};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::report::fact;
@@ -94,12 +95,10 @@ pub fn any_size(most: u32) -> u32 {
 /// Tells `scaf check` which size a team has that may be resized, and would have `whole`.
 #[cold]
 pub fn tell_size(module: u64, team: u32, whole: u32) {
-    // SAFETY: asks for a number.
-    let headers = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
-    if modules::holds(module, headers) {
+    if modules::holds(module, process::program_headers()) {
         pages::report().add_size(team);
     } else if team < whole {
-        note(fact::TRIED_ELSEWHERE);
+        record(fact::TRIED_ELSEWHERE);
     }
 }
 
@@ -113,7 +112,7 @@ pub fn is_dynamic(runtime: &Runtime) -> bool {
 /// Turns the calling thread's `dyn-var` on or off.
 pub fn set_dynamic(runtime: &Runtime, on: bool) {
     if let Some(set) = runtime.omp_set_dynamic {
-        // SAFETY: the runtime's own call.
+        // SAFETY: omp_set_dynamic takes any number, at any time.
         unsafe { set(i32::from(on)) }
     }
 }

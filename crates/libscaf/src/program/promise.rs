@@ -12,7 +12,7 @@ static FACTS: AtomicU32 = AtomicU32::new(0);
 const PROMISES: u32 = fact::SET_NUM_THREADS | fact::SET_DYNAMIC_OFF;
 
 #[inline(always)]
-pub fn note(fact: u32) {
+pub fn record(fact: u32) {
     if FACTS.load(Ordering::Relaxed) & fact == 0 {
         FACTS.fetch_or(fact, Ordering::Relaxed);
         pages::report().add_facts(fact);
@@ -20,7 +20,7 @@ pub fn note(fact: u32) {
 }
 
 #[inline(always)]
-pub fn is_noted(fact: u32) -> bool {
+pub fn is_recorded(fact: u32) -> bool {
     FACTS.load(Ordering::Relaxed) & fact != 0
 }
 
@@ -41,6 +41,6 @@ pub fn is_strict() -> bool {
 
 pub fn llvm_found(_: &Runtime, only: bool) {
     if !only {
-        note(fact::TWO_LLVMS);
+        record(fact::TWO_LLVMS);
     }
 }

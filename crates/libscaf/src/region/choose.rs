@@ -3,7 +3,7 @@
 use super::kind::{Kind, Region};
 use super::mechanisms::{experiment, gather, resize};
 use super::thread::Thread;
-use crate::link::state;
+use crate::link::attachment;
 use crate::program::masters::{ask_natural, in_teams, natural, one_master};
 use crate::program::{permission, promise};
 use crate::sys::settings;
@@ -37,7 +37,7 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
         word: permission.is_some_and(Permission::is_word) && may && !promise::is_strict(),
         gathers: false,
         length,
-        lent: word.lent() && requested != 1 && state::ask_back(word.epoch()),
+        lent: word.lent() && requested != 1 && attachment::ask_back(word.epoch()),
         // What is tried out begins with the size that is granted, however long it takes.
         only_master: one_master() && !tried,
         spins: word.spins() && !gather::yielding_loops::make_at_region(code.runtime, word),
@@ -60,7 +60,7 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
         }
     }
     if requested > 1 {
-        promise::note(fact::NUM_THREADS_CLAUSE);
+        promise::record(fact::NUM_THREADS_CLAUSE);
     } else if requested == 0 && choice.pass != 0 {
         facts.natural = ask_natural(code.runtime);
         // Its workers were noted for another size.

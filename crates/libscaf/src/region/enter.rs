@@ -2,19 +2,19 @@
 //! mechanism and team size. Threads call the outlined function through [`run_thread`], which takes each one's
 //! time. Exit: take the time, add up. In between there is no message and no system call. Taking each thread's
 //! time moves a cache line between cores, 150 ns at two threads, so regions known to be short are sampled
-//! (`program/sampling.rs`). Regions within regions are passed on as they are.
+//! (`program/region_record.rs`). Regions within regions are passed on as they are.
 
-use super::apart;
 use super::choose::choose;
 use super::entered::Entered;
 use super::frame::Frame;
 use super::kind::{Pass, Region, Work};
 use super::mechanisms::{experiment, fold, gather, resize};
+use super::spread;
 use super::thread::{Thread, thread};
-use crate::link::{pages, state};
+use crate::link::{attachment, pages};
 use crate::program::masters::{Master, forget_team, master, natural, one_master, slot_of};
 use crate::program::permission;
-use crate::program::sampling::{self, Note, Runs};
+use crate::program::region_record::{self, Record, Runs};
 use crate::runtimes::copies::{RUNTIMES, by_number};
 use crate::runtimes::entries::{Body, Runtime};
 use crate::sys::arch::ticks;
@@ -30,7 +30,7 @@ pub unsafe fn run<R: Default>(region: Region, pass: impl Pass<R>) -> R {
     if is_passed_by(&region) {
         return unmeasured(thread(), &region, Choice::ALONE, pass);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the region's work is the program's own, as the caller says.
     unsafe { managed(&region, pass) }
 }
 
@@ -42,9 +42,9 @@ pub fn is_passed_by(region: &Region) -> bool {
     let alone = this.depth.get() == 0
         && region.requested == 0
         && natural() == 1
-        && Note::of(region.code).is_short_alone()
+        && Record::of(region.code).is_short_alone()
         && one_master();
-    alone && sampling::is_passed_by(this)
+    alone && region_record::is_passed_by(this)
 }
 
 #[inline(always)]
@@ -63,7 +63,7 @@ fn unmeasured<R: Default>(this: &Thread, region: &Region, choice: Choice, pass: 
 #[inline(always)]
 fn stamp(runtime: &Runtime) -> u64 {
     let at = ticks();
-    state::tend(at, runtime);
+    attachment::poll(at, runtime);
     at
 }
 
@@ -75,17 +75,17 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
     let (this, master) = (thread(), master());
     let code = region.code;
     if is_nested(master, code.runtime) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the region's work is the program's own, as the caller says.
         return unsafe { nested(this, region, pass) };
     }
-    let note = Note::of(code);
+    let note = Record::of(code);
     // Most runs of a short region of one thread aren't measured, and have no time stamp. Only the choice says
     // whether this is one.
     let sampled = note.is_short_alone() && one_master();
-    let stamped = (!sampled || !sampling::is_next_left_out(master)).then(|| stamp(code.runtime));
+    let stamped = (!sampled || !region_record::is_next_left_out(master)).then(|| stamp(code.runtime));
     let grant = pages::grant().word();
     let mut choice = choose(this, region, note.length(), grant);
-    if sampled && choice.is_alone() && sampling::is_left_out(master) {
+    if sampled && choice.is_alone() && region_record::is_left_out(master) {
         return unmeasured(this, region, choice, pass);
     }
     let mut at = stamped.unwrap_or_else(|| stamp(code.runtime));
@@ -97,19 +97,20 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
     let result = if choice.is_alone() {
         alone(this, region, &entered, &note, pass)
     } else if choice.mechanism == Mechanism::Gather {
-        // SAFETY: it was chosen because everything is ready for it; the caller's promise.
+        // SAFETY: gathering is chosen only where all is ready for it. The work is the program's own.
         unsafe { gather::run(this, region, &entered) };
         R::default()
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the region's work is the program's own, as the caller says.
         unsafe { several(this, region, &entered, pass) }
     };
     entered.leave(this);
     result
 }
 
-/// What has to be done before the region, if anything: its workers' TLS bases are recorded in an empty region,
-/// or a copy of the process tries it on one context. Chooses anew after either; returns that and the new tick.
+/// What has to be done before the region, if anything: its workers' TLS bases are recorded in an empty
+/// region, or a copy of the process tries it on one context. Either is followed by a new choice and a new
+/// tick, which are returned.
 #[cold]
 #[inline(never)]
 fn prepare<R: Default>(
@@ -148,7 +149,7 @@ fn prepare<R: Default>(
 
 /// Runs a measured region of one thread. It waits for nobody, so its time in the region is the region's.
 #[inline(always)]
-fn alone<R>(this: &Thread, region: &Region, entered: &Entered, note: &Note, pass: impl Pass<R>) -> R {
+fn alone<R>(this: &Thread, region: &Region, entered: &Entered, note: &Record, pass: impl Pass<R>) -> R {
     let code = region.code;
     if entered.choice.pass != 1 {
         let _: bool = gather::worker_tls::invalidate(this);
@@ -159,7 +160,7 @@ fn alone<R>(this: &Thread, region: &Region, entered: &Entered, note: &Note, pass
         let (others, theirs) = note.left_out_alone();
         let wall = alone.wrapping_add(theirs);
         slot.leave_alone(wall, others);
-        Note::learn_alone(code, alone);
+        Record::learn_alone(code, alone);
         let count = others.wrapping_add(1);
         entered.report_runs(region, Runs { grant: entered.grant, team: 1, count, wall, iterations: None });
     }
@@ -182,21 +183,21 @@ unsafe fn several<R>(this: &Thread, region: &Region, entered: &Entered, pass: im
         && !dynamic
         && !lent
         && !borrowed
-        && let Some(share) = Note::of(code).team(master())
+        && let Some(share) = Record::of(code).team(master())
     {
         let result = pass(code.runtime, work.run, work.data, choice.pass);
         if let Some(slot) = slot {
             let left = ticks();
             let wall = left.wrapping_sub(at);
             slot.leave(left, choice.team, share.of(wall.wrapping_mul(u64::from(choice.team))));
-            Note::check(code, u64::from(choice.team), wall);
+            Record::check(code, u64::from(choice.team), wall);
             entered.report_run(region, choice.team, wall);
         }
         return result;
     }
     let mut frame = Frame::new(code.runtime, work, 1);
     (frame.entered, frame.master) = (at, master());
-    if Note::of(code).is_marked() {
+    if Record::of(code).is_marked() {
         frame.mark_at_once();
     }
     frame.slot = slot;
@@ -205,9 +206,9 @@ unsafe fn several<R>(this: &Thread, region: &Region, entered: &Entered, pass: im
     frame.gathers = if this.serial.get() == 0 { gather::midway::may(region, choice.team) } else { None };
     frame.dynamic = dynamic;
     if borrowed {
-        frame.apart = apart::of_master();
+        frame.spread_from = spread::pu_of_master();
     }
-    // SAFETY: the caller's promise: the data are those of a region of its kind.
+    // SAFETY: the work is the program's own: the data are those of a region of its kind.
     unsafe { frame.copy_first_word(region.kind) };
     let result = in_frame(this, &frame, choice, records, pass);
     if let Some(slot) = slot {
@@ -215,10 +216,10 @@ unsafe fn several<R>(this: &Thread, region: &Region, entered: &Entered, pass: im
         let left = ticks();
         let useful = entered.add_up(slot, &frame, left, (threads, inside));
         let wall = left.wrapping_sub(at);
-        Note::learn_team(code, wall, useful, u64::from(threads), frame.is_plain());
+        Record::learn_team(code, wall, useful, u64::from(threads), frame.is_plain());
         // Otherwise the marks of its barriers were reported.
         if frame.is_told() {
-            Note::learn_marked(code);
+            Record::learn_marked(code);
         } else {
             entered.report_run(region, threads, wall);
         }
@@ -250,7 +251,7 @@ fn in_frame<R>(this: &Thread, frame: &Frame, choice: Choice, records: bool, pass
     result
 }
 
-/// The calling thread's region is the frame's while `pass` runs, which has the team call `run` with the frame.
+/// The calling thread is in the frame's region while `pass` has the team call `run` with the frame.
 #[inline(always)]
 fn with_frame<R>(this: &Thread, frame: &Frame, run: Body, pass: impl FnOnce(Body, *mut c_void) -> R) -> R {
     // This may be within a task at another region's end.
@@ -279,7 +280,7 @@ pub fn fill_teams() {
         let work = Work { body: nothing, run: nothing, data: null_mut() };
         let mut frame = Frame::new(runtime, work, 1);
         frame.master = master;
-        // SAFETY: GOMP_parallel calls `run_thread` with the frame on each thread, and returns when all have left.
+        // SAFETY: GOMP_parallel has all threads call `run_thread` with the frame, and returns after that.
         with_frame(this, &frame, run_thread, |run, data| unsafe { parallel(run, data, 0, 0) });
     }
 }
@@ -316,7 +317,7 @@ fn is_nested(this: &Master, runtime: &Runtime) -> bool {
 #[inline(never)]
 unsafe fn nested<R: Default>(this: &Thread, region: &Region, pass: impl Pass<R>) -> R {
     let &Region { code, work, .. } = region;
-    // SAFETY: the calling thread runs the member that it is; the caller's promise.
+    // SAFETY: the calling thread runs the member that it is. The work is the program's own.
     unsafe {
         if let Some(me) = gather::around(this) {
             gather::inner(me, region);
@@ -329,7 +330,7 @@ unsafe fn nested<R: Default>(this: &Thread, region: &Region, pass: impl Pass<R>)
         around.has_nested();
     }
     let mut frame = Frame::new(code.runtime, work, master().depth.get().saturating_add(1));
-    // SAFETY: the caller's promise: the data are those of a region of its kind.
+    // SAFETY: the work is the program's own: the data are those of a region of its kind.
     unsafe { frame.copy_first_word(region.kind) };
     let serial = this.serial.get();
     let result = pass(code.runtime, run_thread, (&raw mut frame).cast(), requested);
@@ -341,11 +342,11 @@ unsafe fn nested<R: Default>(this: &Thread, region: &Region, pass: impl Pass<R>)
 /// # Safety
 /// `frame` is the team's [`Frame`], which outlives the call.
 pub unsafe extern "C" fn run_thread(frame: *mut c_void) {
-    // SAFETY: the caller's promise; the frame's work is the program's own.
+    // SAFETY: the frame outlives the call, as the caller says; its work is the program's own.
     unsafe {
         let frame = &*frame.cast_const().cast::<Frame>();
-        if frame.apart != 0 {
-            apart::go(frame);
+        if frame.spread_from != 0 {
+            spread::move_here(frame);
         }
         if frame.dynamic {
             permission::set_dynamic(frame.runtime(), true);
@@ -377,7 +378,7 @@ pub fn open(this: &Thread, region: &Region) -> Entered {
     let at = stamp(region.code.runtime);
     let slot = slot_of(master());
     let grant = pages::grant().word();
-    let choice = choose(this, region, Note::of(region.code).length(), grant);
+    let choice = choose(this, region, Record::of(region.code).length(), grant);
     fold::enter(this, region.code.runtime, choice.team, at);
     if slot.is_some() {
         return Entered::new(this, region, choice, slot, (at, grant));

@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::kind::Region;
 use super::thread::Thread;
 use crate::program::masters::{begin_team, forget_team, join_teams, leave_teams, master};
-use crate::program::sampling::{Note, Runs};
+use crate::program::region_record::{Record, Runs};
 use scaf_proto::grant::Word;
 use scaf_proto::report::Slot;
 use scaf_team::choice::Choice;
@@ -80,7 +80,7 @@ impl Entered {
 
     #[inline(always)]
     pub fn report_runs(&self, region: &Region, runs: Runs) {
-        Note::report(region.code, region.work.body, &Runs { iterations: region.iterations(), ..runs });
+        Record::report(region.code, region.work.body, &Runs { iterations: region.iterations(), ..runs });
     }
 
     /// Adds the region up and returns its useful ticks. If it had untimed tasks, threads may have worked

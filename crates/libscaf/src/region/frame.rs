@@ -30,8 +30,8 @@ pub struct Frame {
     pub seen: AtomicU32,
     /// Threads that have left the function (upper 12 bits), and their ticks in it (52 bits, 20 days).
     pub inside: AtomicU64,
-    /// The PU of the master's, plus one, where the team's threads are to be [`super::apart`]; else 0.
-    pub apart: u32,
+    /// The PU of the master's, plus one, where the team's threads are to be [`super::spread`]; else 0.
+    pub spread_from: u32,
     /// `dyn-var` is off for the runtime only: each thread turns it on again.
     pub dynamic: bool,
     /// Whether barriers and ends of loops are ours.
@@ -39,7 +39,7 @@ pub struct Frame {
     /// The region's code, if its team may be gathered at a barrier.
     pub gathers: Option<Code>,
     /// Barriers at which the team had more threads than contexts.
-    pub crowded: AtomicU32,
+    pub oversubscribed: AtomicU32,
     /// Threads of the team, as the runtime says; 0 until somebody had to know.
     team: AtomicU32,
     pub barrier: Barrier,
@@ -88,11 +88,11 @@ impl Frame {
             depth,
             seen: AtomicU32::new(0),
             inside: AtomicU64::new(0),
-            apart: 0,
+            spread_from: 0,
             dynamic: false,
             takes_over: false,
             gathers: None,
-            crowded: AtomicU32::new(0),
+            oversubscribed: AtomicU32::new(0),
             team: AtomicU32::new(0),
             barrier: Barrier::new(),
             gate: Gate::new(),

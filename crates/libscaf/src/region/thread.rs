@@ -1,9 +1,9 @@
 //! What is known of one thread in a region.
 
 use super::frame::Frame;
-use crate::link::silence;
+use crate::link::no_syscalls;
 use crate::runtimes::entries::Runtime;
-use crate::sys::bare::set_blocked;
+use crate::sys::raw_syscalls::set_blocked;
 use crate::sys::thread_state::{self, Part, REGION_AT, TBB_AT};
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -95,7 +95,7 @@ pub const STARTS: usize = 3;
 pub fn take_signals_back(this: &Thread) {
     let own = this.lent.take() & !LENT;
     // Otherwise it keeps ours: a program that filters the calls of all its threads may end for this one.
-    if !silence::is_for_all() {
+    if !no_syscalls::are_forbidden_to_all() {
         set_blocked(own);
     }
 }

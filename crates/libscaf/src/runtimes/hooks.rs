@@ -7,12 +7,12 @@ use core::ffi::c_void;
 pub struct Hooks {
     /// The library was loaded and the settings are read; the program hasn't begun.
     pub loaded: &'static [fn()],
-    /// The connection is about to be tended, at the entry of a region of that runtime.
-    pub look: &'static [fn(&Runtime)],
+    /// The daemon is about to be looked for, at the entry of a region of that runtime.
+    pub before_poll: &'static [fn(&Runtime)],
     /// The process was attached: the report page is a new one.
     pub attached: &'static [fn()],
-    /// The connection was tended; `errno` is kept.
-    pub tended: &'static [fn()],
+    /// That was done; `errno` is kept.
+    pub after_poll: &'static [fn()],
     /// A copy of LLVM's runtime was found; whether it is the only one.
     pub llvm_found: &'static [fn(&Runtime, bool)],
     pub unloaded: &'static [fn()],

@@ -21,8 +21,8 @@ pub struct Code {
     /// Number of its module, from 0; [`modules::MODULES`] if there were too many. As wide as the other
     /// fields: a copy of the whole would wait for the write of a narrow field, 7 ns a region.
     pub module: u64,
-    /// The region's `Note` (`program/sampling.rs`).
-    pub note: &'static AtomicU64,
+    /// The region's `Record` (`program/region_record.rs`).
+    pub record: &'static AtomicU64,
 }
 
 /// Addresses remembered; a power of two. At most three quarters are used.
@@ -30,12 +30,12 @@ const ADDRESSES: usize = 4096;
 static KEYS: [AtomicUsize; ADDRESSES] = [const { AtomicUsize::new(0) }; ADDRESSES];
 /// 0 unknown, else `1 | runtime << 8 | module << 16`.
 static VALUES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
-static NOTES: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
+static RECORDS: [AtomicU64; ADDRESSES] = [const { AtomicU64::new(0) }; ADDRESSES];
 /// The same for the code of each module, for either ABI. Numbers are void for ever once a module is unloaded.
 static OF_MODULES: [[AtomicU64; modules::MODULES]; 2] =
     [const { [const { AtomicU64::new(0) }; modules::MODULES] }; 2];
-/// The note of all addresses that found no place.
-static NO_NOTE: AtomicU64 = AtomicU64::new(0);
+/// The record of all addresses that found no place.
+static NO_RECORD: AtomicU64 = AtomicU64::new(0);
 static USED: AtomicUsize = AtomicUsize::new(0);
 
 /// The code at `address`, which calls GCC's entry points or asks about its team; `None` without a runtime.
@@ -52,17 +52,17 @@ pub fn of_llvms(address: usize) -> Option<Code> {
 #[inline(always)]
 fn served(address: usize, abi: Abi) -> Option<Code> {
     let at = slot(address);
-    let (Some(key), Some(value), Some(note)) = (KEYS.get(at), VALUES.get(at), NOTES.get(at)) else {
+    let (Some(key), Some(value), Some(record)) = (KEYS.get(at), VALUES.get(at), RECORDS.get(at)) else {
         return None;
     };
     if key.load(Ordering::Relaxed) == address {
         let value = value.load(Ordering::Acquire);
         if value != 0 {
-            return decode(value, note);
+            return decode(value, record);
         }
     }
-    let (value, note) = find(address, abi);
-    decode(value, note)
+    let (value, record) = find(address, abi);
+    decode(value, record)
 }
 
 /// The runtime for the code at `address`, if asked before. Never asks the dynamic linker.
@@ -71,13 +71,13 @@ pub fn known(address: usize) -> Option<&'static Runtime> {
     remembered(address).map(|code| code.runtime)
 }
 
-/// What is known of the code at `address`, if it is in its first place; without its note.
+/// What is known of the code at `address`, if it is in its first place; without its record.
 #[inline(always)]
 fn remembered(address: usize) -> Option<Code> {
     let at = slot(address);
     let (key, value) = (KEYS.get(at)?, VALUES.get(at)?);
     let value = if key.load(Ordering::Relaxed) == address { value.load(Ordering::Acquire) } else { 0 };
-    decode(value, &NO_NOTE)
+    decode(value, &NO_RECORD)
 }
 
 pub fn is_full() -> bool {
@@ -91,9 +91,9 @@ fn slot(address: usize) -> usize {
 }
 
 #[inline(always)]
-fn decode(value: u64, note: &'static AtomicU64) -> Option<Code> {
+fn decode(value: u64, record: &'static AtomicU64) -> Option<Code> {
     let runtime = copies::at((value >> 8 & 0xff) as usize).filter(|_| value != 0)?;
-    Some(Code { runtime, module: value >> 16 & 0xffff, note })
+    Some(Code { runtime, module: value >> 16 & 0xffff, record })
 }
 
 /// Looks beyond the first place, then asks the dynamic linker. 0 if in vain. Two words fit in registers.
@@ -104,37 +104,37 @@ fn find(address: usize, abi: Abi) -> (u64, &'static AtomicU64) {
     let mut place = None;
     for step in 0..16 {
         let at = (first + step) & (ADDRESSES - 1);
-        let (Some(key), Some(value), Some(note)) = (KEYS.get(at), VALUES.get(at), NOTES.get(at)) else {
+        let (Some(key), Some(value), Some(record)) = (KEYS.get(at), VALUES.get(at), RECORDS.get(at)) else {
             break;
         };
         let found = key.load(Ordering::Relaxed);
         if found == address {
             let known = value.load(Ordering::Acquire);
             if known != 0 {
-                return (known, note);
+                return (known, record);
             }
         }
         if found == address || found == 0 {
-            place = Some((key, value, note));
+            place = Some((key, value, record));
             break;
         }
     }
     let Some(known) = keeping_errno(|| resolve(address, abi)) else {
-        return (keeping_errno(|| guess(abi)).unwrap_or(0), &NO_NOTE);
+        return (keeping_errno(|| guess(abi)).unwrap_or(0), &NO_RECORD);
     };
-    let Some((key, value, note)) = place else {
-        return (known, &NO_NOTE);
+    let Some((key, value, record)) = place else {
+        return (known, &NO_RECORD);
     };
     let ours = match key.compare_exchange(0, address, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => USED.fetch_add(1, Ordering::Relaxed) < ADDRESSES / 4 * 3,
         Err(there) => there == address,
     };
     if !ours {
-        return (known, &NO_NOTE);
+        return (known, &NO_RECORD);
     }
-    note.store(0, Ordering::Relaxed);
+    record.store(0, Ordering::Relaxed);
     value.store(known, Ordering::Release);
-    (known, note)
+    (known, record)
 }
 
 fn resolve(address: usize, abi: Abi) -> Option<u64> {

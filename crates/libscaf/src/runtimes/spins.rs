@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 const DEFAULTS: [u64; 2] = [300_000, 20_000_000];
 /// The number while there are more threads than PUs, and how many numbers away from the other it may be: 1 or
 /// 2 in all builds seen (docs/decisions/waits.md).
-pub const CROWDED: u64 = 100;
+pub const OVERSUBSCRIBED: u64 = 100;
 const NEAR: usize = 2;
 /// Most data of a libgomp that are looked through, in bytes: it has some 1,000.
 const MOST_DATA: usize = 1 << 16;
@@ -116,7 +116,7 @@ unsafe extern "C" fn search_module(about: *mut libc::dl_phdr_info, _: usize, sea
             let near = number.saturating_sub(NEAR)..count.min(number.saturating_add(NEAR + 1));
             if DEFAULTS.contains(&now)
                 && !is_constant(address)
-                && near.into_iter().any(|other| value(other) == CROWDED)
+                && near.into_iter().any(|other| value(other) == OVERSUBSCRIBED)
             {
                 places += 1;
                 (search.found, search.at_first) = (address, now);

@@ -3,7 +3,7 @@
 /// A clock in nanoseconds; 0 if there is no such clock.
 pub fn ns(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: fills a time of ours.
+    // SAFETY: the kernel or the C library writes one time.
     unsafe { libc::clock_gettime(clock, &mut now) };
     in_ns(now)
 }
@@ -20,7 +20,7 @@ pub fn ran_for(task: u32) -> Option<u64> {
     // As the kernel numbers them.
     let clock = !task.cast_signed() << 3 | OF_A_THREAD | PRECISE;
     let mut ran = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: fills a time of ours.
+    // SAFETY: the kernel writes one time.
     let said = unsafe { libc::syscall(libc::SYS_clock_gettime, clock, &raw mut ran) };
     (said == 0).then(|| in_ns(ran))
 }

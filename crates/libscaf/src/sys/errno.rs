@@ -2,7 +2,7 @@
 
 /// Runs `work` and restores `errno`: a program may look at it after a region.
 pub fn keeping_errno<R>(work: impl FnOnce() -> R) -> R {
-    // SAFETY: libc's errno of this thread.
+    // SAFETY: `errno` is the calling thread's, and is there as long as the thread.
     unsafe {
         let errno = libc::__errno_location();
         let before = *errno;

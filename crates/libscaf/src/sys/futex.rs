@@ -1,34 +1,23 @@
-//! Sleeping and waking, for `scaf-team`.
+//! Sleeping and waking. By bare system calls: neither `errno` nor anything else of the thread's storage is
+//! touched, which may be lent to somebody else.
 
-use super::errno::keeping_errno;
-use core::ptr::null;
+use super::arch::bare_call;
+use core::ffi::c_int;
 use core::sync::atomic::AtomicU32;
 use scaf_team::Sleep;
 
 pub struct Futex;
 
-fn after(limit_ms: u32) -> libc::timespec {
-    libc::timespec { tv_sec: i64::from(limit_ms / 1_000), tv_nsec: i64::from(limit_ms % 1_000 * 1_000_000) }
-}
-
 impl Sleep for Futex {
     #[cold]
     fn sleep(&self, word: &AtomicU32, value: u32, limit_ms: u32) -> bool {
-        let limit = after(limit_ms);
-        let until: *const libc::timespec = if limit_ms == 0 { null() } else { &limit };
-        let how = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-        // SAFETY: the kernel reads a word and a time of ours.
-        keeping_errno(|| unsafe {
-            libc::syscall(libc::SYS_futex, word.as_ptr(), how, value, until) < 0
-                && *libc::__errno_location() == libc::ETIMEDOUT
-        })
+        // SAFETY: the word is borrowed for as long as this takes.
+        unsafe { wait(word.as_ptr(), libc::FUTEX_PRIVATE_FLAG, value, limit_ms) }
     }
 
     #[cold]
     fn wake_all(&self, word: &AtomicU32) {
-        let how = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
-        // SAFETY: the kernel takes the address for a name.
-        keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), how, i32::MAX) });
+        wake(word.as_ptr(), libc::FUTEX_PRIVATE_FLAG);
     }
 }
 
@@ -36,15 +25,29 @@ impl Sleep for Futex {
 /// # Safety
 /// `word` can be read for as long as this takes.
 pub unsafe fn sleep_shared(word: *const u32, value: u32, limit_ms: u32) {
-    let limit = after(limit_ms);
-    // SAFETY: the kernel reads the word and a time of ours.
-    keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, value, &limit) });
+    // SAFETY: the caller's promise.
+    unsafe { wait(word, 0, value, limit_ms) };
 }
 
 /// Wakes all threads of any process that sleep on a shared word.
-/// # Safety
-/// `word` can be read.
-pub unsafe fn wake_shared(word: *const u32) {
-    // SAFETY: the kernel takes the address for a name.
-    keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX) });
+pub fn wake_shared(word: *const u32) {
+    wake(word, 0);
+}
+
+/// Whether the time was over; 0 is no limit.
+unsafe fn wait(word: *const u32, flags: c_int, value: u32, limit_ms: u32) -> bool {
+    let nanoseconds = i64::from(limit_ms % 1_000 * 1_000_000);
+    let limit = libc::timespec { tv_sec: i64::from(limit_ms / 1_000), tv_nsec: nanoseconds };
+    let until = if limit_ms == 0 { 0 } else { (&raw const limit).expose_provenance() };
+    let how = (libc::FUTEX_WAIT | flags) as usize;
+    // SAFETY: the kernel reads the word, which the caller says can be read, and a time of ours.
+    let result =
+        unsafe { bare_call(libc::SYS_futex, [word.expose_provenance(), how, value as usize, until]) };
+    result == -(libc::ETIMEDOUT as isize)
+}
+
+fn wake(word: *const u32, flags: c_int) {
+    let how = (libc::FUTEX_WAKE | flags) as usize;
+    // SAFETY: the kernel takes the address for a name, and reads nothing there.
+    unsafe { bare_call(libc::SYS_futex, [word.expose_provenance(), how, i32::MAX as usize, 0]) };
 }

@@ -5,7 +5,8 @@
 //! libraries that ours needs they would cost each start of a program 85 us.
 //! `tests/e2e/containers.rs` fails if a newer version comes in by another way.
 
-use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use super::file::File;
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::mem::zeroed;
 use libc::{Dl_info, pthread_attr_t, pthread_key_t, pthread_t};
 
@@ -49,18 +50,15 @@ unsafe extern "C" {
 
 /// What the kernel says of an open file. glibc has had a function of that name since 2.33.
 pub fn fstat(file: c_int) -> Option<libc::stat> {
-    // SAFETY: the kernel fills memory of ours, whose layout is its own on x86-64.
+    // SAFETY: on x86-64 the kernel's structure is the C library's, for which zeros are a value.
     unsafe {
         let mut status: libc::stat = zeroed();
         (libc::syscall(libc::SYS_fstat, file, &raw mut status) == 0).then_some(status)
     }
 }
 
-/// A file in memory, or -1. glibc has had a function of that name since 2.27.
-/// # Safety
-/// `name` is a string.
-pub unsafe fn memfd_create(name: *const c_char, flags: c_uint) -> c_int {
-    // SAFETY: the caller's string.
-    let file: c_long = unsafe { libc::syscall(libc::SYS_memfd_create, name, flags) };
-    file as c_int
+/// A file in memory. glibc has had a function of that name since 2.27.
+pub fn memfd_create(name: &CStr, flags: c_uint) -> Option<File> {
+    // SAFETY: the kernel reads a C string.
+    File::from_result(unsafe { libc::syscall(libc::SYS_memfd_create, name.as_ptr(), flags) } as c_int)
 }

@@ -1,9 +1,11 @@
 //! Threads of the kernel's: starting them, their numbers and ends, and all that the process has.
 
-pub use super::bare::give_way;
-use super::bare::set_blocked;
 use super::errno::keeping_errno;
+use super::file::File;
 use super::glibc;
+pub use super::process::thread_id as own_task;
+pub use super::raw_syscalls::give_way;
+use super::raw_syscalls::set_blocked;
 use super::signals::block_signals;
 use core::ffi::{c_int, c_void};
 use core::mem::zeroed;
@@ -16,7 +18,8 @@ pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
 pub fn spawn(run: Run, argument: *mut c_void) -> bool {
     keeping_errno(|| {
         let before = block_signals();
-        // SAFETY: plain calls on memory of ours; nobody else knows the thread, which inherits the mask.
+        // SAFETY: `run` may be called with its argument on a thread of its own. Nobody else knows that
+        // thread's handle, so it is detached once.
         let started = unsafe {
             let mut thread: libc::pthread_t = zeroed();
             glibc::pthread_create(&mut thread, null(), run, argument) == 0
@@ -27,16 +30,10 @@ pub fn spawn(run: Run, argument: *mut c_void) -> bool {
     })
 }
 
-/// The calling thread's number in the kernel.
-pub fn own_task() -> u32 {
-    // SAFETY: takes nothing, and can't fail.
-    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
-}
-
 /// Sleeps for so many milliseconds, up to 999.
 pub fn pause(milliseconds: i64) {
     let pause = libc::timespec { tv_sec: 0, tv_nsec: milliseconds * 1_000_000 };
-    // SAFETY: reads a time of ours.
+    // SAFETY: the kernel reads the time, and writes none back, as it is given no place for that.
     unsafe { libc::nanosleep(&pause, null_mut()) };
 }
 
@@ -73,21 +70,16 @@ const NAME: usize = 19;
 /// Calls `with` for each thread there is, by its number in the kernel; not at all where /proc is missing.
 pub fn for_each(mut with: impl FnMut(c_int)) {
     let mut entries = [0u64; 128];
-    // SAFETY: system calls on memory of ours.
-    unsafe {
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-        let folder = libc::open(c"/proc/self/task".as_ptr(), flags);
-        if folder < 0 {
-            return;
-        }
-        loop {
-            let bytes = size_of_val(&entries);
-            let got = libc::syscall(libc::SYS_getdents64, folder, entries.as_mut_ptr(), bytes);
-            let Some(got) = usize::try_from(got).ok().filter(|got| *got > 0 && *got <= bytes) else { break };
-            let filled = core::slice::from_raw_parts(entries.as_ptr().cast::<u8>(), got);
-            numbers(filled).for_each(&mut with);
-        }
-        libc::close(folder);
+    let Some(folder) = File::open(c"/proc/self/task", libc::O_RDONLY | libc::O_DIRECTORY) else { return };
+    loop {
+        let bytes = size_of_val(&entries);
+        // SAFETY: the kernel writes no more than these bytes.
+        let got =
+            unsafe { libc::syscall(libc::SYS_getdents64, folder.descriptor(), entries.as_mut_ptr(), bytes) };
+        let Some(got) = usize::try_from(got).ok().filter(|got| *got > 0 && *got <= bytes) else { return };
+        // SAFETY: so many bytes of the array.
+        let filled = unsafe { core::slice::from_raw_parts(entries.as_ptr().cast::<u8>(), got) };
+        numbers(filled).for_each(&mut with);
     }
 }
 

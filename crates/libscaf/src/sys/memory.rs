@@ -1,7 +1,7 @@
 //! Memory of our own, straight from the kernel: the program's allocator is never called.
 
-use super::bare::give_way;
 use super::errno::keeping_errno;
+use super::raw_syscalls::give_way;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 
@@ -9,7 +9,7 @@ use core::ptr::null_mut;
 pub fn map(bytes: usize) -> Option<*mut c_void> {
     keeping_errno(|| {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a fresh mapping.
+        // SAFETY: the kernel chooses where, so nothing is replaced.
         let block =
             unsafe { libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
         (block != libc::MAP_FAILED).then_some(block)
@@ -30,7 +30,7 @@ pub fn block(bytes: usize) -> *mut c_void {
 /// # Safety
 /// It was mapped with so many bytes.
 pub unsafe fn unmap(block: *mut c_void, bytes: usize) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller says that this is a mapping that nobody uses any more.
     keeping_errno(|| unsafe { libc::munmap(block, bytes) });
 }
 
@@ -38,7 +38,7 @@ pub unsafe fn unmap(block: *mut c_void, bytes: usize) {
 pub fn on_block(bytes: usize, work: impl FnOnce(*mut c_void)) {
     let block = block(bytes);
     work(block);
-    // SAFETY: the mapping from above.
+    // SAFETY: `block` has mapped so many bytes, and `work` is done with them.
     unsafe { unmap(block, bytes) }
 }
 

@@ -1,17 +1,20 @@
 //! The ground floor: processor, kernel and environment. Knows nothing of OpenMP, grants, or programs.
 
 pub mod arch;
-pub mod bare;
 pub mod clock;
 pub mod code;
 pub mod errno;
-pub mod filters;
+pub mod file;
 pub mod futex;
 pub mod glibc;
 pub mod kernel_threads;
 pub mod lock;
+pub mod membarrier;
 pub mod memory;
-pub mod order;
+pub mod process;
+pub mod raw_syscalls;
+pub mod sched_affinity;
+pub mod seccomp_filters;
 pub mod settings;
 pub mod signals;
 pub mod symbols;

@@ -147,7 +147,7 @@ pub fn count_block(begins: bool) {
 }
 
 pub fn get() -> &'static Settings {
-    // SAFETY: see `Once`.
+    // SAFETY: nobody writes the settings once the program has started.
     unsafe { &*SETTINGS.0.get() }
 }
 
@@ -155,7 +155,7 @@ pub fn get() -> &'static Settings {
 /// # Safety
 /// `environment` is null, or the loader's array of C strings, which ends with null.
 pub unsafe fn read(environment: *const *const c_char) {
-    // SAFETY: the caller's word.
+    // SAFETY: no other thread is there that could read the settings; the array ends as the caller says.
     unsafe {
         let settings = &mut *SETTINGS.0.get();
         let mut policy = false;

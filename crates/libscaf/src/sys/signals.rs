@@ -1,14 +1,14 @@
 //! What the kernel keeps of the calling thread for signals: which ones it blocks, and its handlers' stack.
 
 use super::arch::bare_call;
-use super::bare::set_blocked;
+use super::raw_syscalls::set_blocked;
 use core::ptr::{null, null_mut};
 
 /// Signals that the calling thread blocks, one bit each.
 pub fn blocked() -> u64 {
     let mut now = 0u64;
     let arguments = [libc::SIG_SETMASK as usize, 0, (&raw mut now).expose_provenance(), size_of::<u64>()];
-    // SAFETY: the kernel writes a mask of ours.
+    // SAFETY: the kernel writes a mask of the size that it is told; a null mask changes nothing.
     unsafe { bare_call(libc::SYS_rt_sigprocmask, arguments) };
     now
 }
@@ -45,7 +45,8 @@ pub fn set_stack(stack: Stack) {
 
 fn alternate(new: *const libc::stack_t, old: *mut libc::stack_t) {
     let arguments = [new.expose_provenance(), old.expose_provenance(), 0, 0];
-    // SAFETY: the kernel reads and writes descriptions of ours.
+    // SAFETY: null, or a description of a stack to read or to write. A stack that is set is one that the
+    // thread had, and has until it is set anew.
     unsafe { bare_call(libc::SYS_sigaltstack, arguments) };
 }
 

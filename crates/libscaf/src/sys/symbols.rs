@@ -8,7 +8,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 #[cold]
 pub unsafe fn next<F: Copy>(name: &CStr) -> Option<F> {
     keeping_errno(|| {
-        // SAFETY: a plain search; the caller's F is a function pointer of that function's type.
+        // SAFETY: dlsym reads a C string; F is a function pointer of that function's type, as the caller
+        // says.
         unsafe { function(libc::dlsym(libc::RTLD_NEXT, name.as_ptr()).addr()) }
     })
 }
@@ -19,7 +20,7 @@ pub unsafe fn next<F: Copy>(name: &CStr) -> Option<F> {
 pub unsafe fn function<F: Copy>(address: usize) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<usize>()) };
     let address = core::ptr::with_exposed_provenance::<c_void>(address);
-    // SAFETY: the caller's word.
+    // SAFETY: as large as an address; the caller says that it is a pointer of that type.
     (!address.is_null()).then(|| unsafe { core::mem::transmute_copy(&address) })
 }
 
@@ -36,20 +37,20 @@ impl Next {
     #[inline(always)]
     pub unsafe fn get<F: Copy>(&self) -> Option<F> {
         let known = self.0.load(Ordering::Relaxed);
-        // SAFETY: the caller's word.
+        // SAFETY: F is that function's type, as the caller says, and `known` was found for it.
         unsafe { if known == 0 { self.find() } else { function(known) } }
     }
 
     /// Looks for it now, for calls that may be made anywhere: a search takes the dynamic linker's lock, which
     /// another thread may hold while it waits for the caller's.
     pub fn look(&self) {
-        // SAFETY: an address.
+        // SAFETY: an address may be any number, and isn't called.
         let _ = unsafe { self.get::<usize>() };
     }
 
     #[cold]
     unsafe fn find<F: Copy>(&self) -> Option<F> {
-        // SAFETY: an address, and then the caller's word.
+        // SAFETY: `next` is asked for a number; F is the function's type, as the caller says.
         unsafe {
             let found: usize = next(self.1)?;
             self.0.store(found, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What the library keeps of each thread: one block of its thread-local storage, in which each owner has a part.
+//! What the library keeps of each thread: a block of thread-local storage, in which each owner has a part.
 
 use super::arch::{THREAD_BYTES, thread_block};
 
@@ -24,8 +24,8 @@ pub unsafe trait Part: 'static {
 pub fn own<T: Part>() -> &'static T {
     const { assert!(T::AT.is_multiple_of(align_of::<T>()) && align_of::<T>() <= 16) };
     const { assert!(T::AT + size_of::<T>() <= T::END && T::END <= END) };
-    // SAFETY: the block is as large as the parts together, begins as zeros, which are a value, and is there as
-    // long as its thread. The reference stays on this thread, because the type isn't `Sync`.
+    // SAFETY: the block is as large as the parts together, begins as zeros, which are a value, and is there
+    // as long as its thread. The reference stays on this thread, because the type isn't `Sync`.
     unsafe { &*thread_block().wrapping_byte_add(T::AT).cast() }
 }
 

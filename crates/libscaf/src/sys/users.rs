@@ -1,6 +1,7 @@
 //! Whose daemon may be trusted: it learns what the program does, and sets its affinity.
 
-use core::ffi::c_int;
+use super::file::File;
+use super::process;
 
 /// As whom the kernel shows users that a user namespace doesn't have (`/proc/sys/kernel/overflowuid`).
 const UNKNOWN: libc::uid_t = 65_534;
@@ -9,8 +10,7 @@ const ALL: &[u8] = b"0 0 4294967295";
 
 /// Root's, and our own.
 pub fn may_serve(uid: libc::uid_t) -> bool {
-    // SAFETY: no arguments.
-    uid == 0 || uid == unsafe { libc::geteuid() }
+    uid == 0 || uid == process::user()
 }
 
 /// The same in a place where nobody else can put a socket: root's folder, or one that the user named. In a
@@ -22,17 +22,8 @@ pub fn may_serve_here(uid: libc::uid_t) -> bool {
 /// Whether we are in a user namespace that has a part of the users only.
 fn hides_users() -> bool {
     let mut map = [0u8; 64];
-    // SAFETY: a constant path, memory of ours, and a descriptor of ours.
-    let got = unsafe {
-        let file = libc::open(c"/proc/self/uid_map".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        if file < 0 {
-            return false;
-        }
-        let got = libc::read(file, map.as_mut_ptr().cast(), map.len());
-        libc::close(file as c_int);
-        got
-    };
-    let map = map.get(..usize::try_from(got).unwrap_or(0)).unwrap_or_default();
+    let got = File::open(c"/proc/self/uid_map", libc::O_RDONLY).and_then(|file| file.read(&mut map));
+    let map = map.get(..got.unwrap_or(0)).unwrap_or_default();
     let words = map.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
-    got > 0 && !words.eq(ALL.split(|byte| *byte == b' '))
+    !map.is_empty() && !words.eq(ALL.split(|byte| *byte == b' '))
 }

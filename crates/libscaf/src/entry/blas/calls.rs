@@ -7,7 +7,7 @@
 //! where a newly loaded library is noticed.
 
 use super::table::{LIBRARIES, NEWS, library, limit, lock, table};
-use super::{find, heed};
+use super::{find, monitor};
 use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
 use crate::sys::glibc;
@@ -29,14 +29,14 @@ unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_v
         find_real();
     }
     if NEWS.load(Ordering::Relaxed) != 0 {
-        keeping_errno(heed::look);
+        keeping_errno(monitor::look);
     }
     // RTLD_NEXT and RTLD_DEFAULT mean another library for each caller.
     if handle == libc::RTLD_NEXT || handle == libc::RTLD_DEFAULT || name.is_null() || table().next().is_none()
     {
         return null_mut();
     }
-    // SAFETY: the program's own arguments.
+    // SAFETY: what is handed to dlsym is a C string, and glibc's function has this type.
     unsafe {
         if !find::is_named(CStr::from_ptr(name)) {
             return null_mut();
@@ -48,7 +48,7 @@ unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_v
 
 #[cold]
 fn find_real() {
-    // SAFETY: plain searches by the names and versions that glibc has had on x86-64.
+    // SAFETY: dlvsym reads C strings. These are the versions that glibc has had on x86-64.
     unsafe {
         let find = |version: &CStr| glibc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr());
         let new = find(c"GLIBC_2.34");
@@ -99,5 +99,5 @@ fn set(number: usize, threads: c_int) {
         number.ours.store(now, Ordering::Relaxed);
         number.limit(limit(&locked));
     }
-    heed::call_in();
+    monitor::start_if_needed();
 }

@@ -75,7 +75,7 @@ struct Fresh {
 }
 
 unsafe extern "C" fn collect(about: *mut libc::dl_phdr_info, _: usize, fresh: *mut c_void) -> c_int {
-    // SAFETY: glibc hands in a loaded library's name and address, and our own structure.
+    // SAFETY: dl_iterate_phdr hands in a library's name and address, and the `Fresh` of `fresh`.
     unsafe {
         let (name, base) = ((*about).dlpi_name, (*about).dlpi_addr as usize);
         if name.is_null() || !FILES.iter().any(|part| !libc::strstr(name, part.as_ptr()).is_null()) {
@@ -94,7 +94,7 @@ unsafe extern "C" fn collect(about: *mut libc::dl_phdr_info, _: usize, fresh: *m
 
 fn fresh() -> Fresh {
     let mut fresh = Fresh { files: [(0, core::ptr::null()); MOST_FILES], count: 0 };
-    // SAFETY: `collect` has the type that is wanted.
+    // SAFETY: `collect` has the type that is wanted, for a `Fresh`.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut fresh).cast()) };
     fresh
 }
@@ -134,7 +134,7 @@ pub fn after_fork() {
 }
 
 unsafe fn look_into(base: usize, name: *const c_char) {
-    // SAFETY: the caller's name; what is found by these names has these types.
+    // SAFETY: the name is a C string; functions of these names have these types, and take nothing.
     unsafe {
         let library = libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         if library.is_null() {

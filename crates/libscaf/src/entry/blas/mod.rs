@@ -16,15 +16,15 @@
 //! was faster.
 //!
 //! Another number of threads may add sums up in another order: under `scaf run --exact` nothing is set. An
-//! OpenBLAS on OpenMP is left to that port. [`find`] finds the libraries; [`heed`] finds out when they run.
+//! OpenBLAS on OpenMP is left to that port. [`find`] finds the libraries, [`monitor`] when they run.
 
 mod calls;
 mod find;
-mod heed;
+mod monitor;
 mod number;
 mod table;
 
-pub use heed::at_load;
+pub use monitor::at_load;
 pub use table::NEWS;
 
 use crate::program::budget::{self, Who};
@@ -56,7 +56,7 @@ pub fn exactness_changed() {
 }
 
 pub fn after_fork() {
-    heed::after_fork();
+    monitor::after_fork();
     find::after_fork();
     table::after_fork();
 }

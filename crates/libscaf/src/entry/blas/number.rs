@@ -65,7 +65,7 @@ impl Number {
         if user <= 0 || most == now {
             return;
         }
-        // SAFETY: as in `value`.
+        // SAFETY: OpenBLAS's variable is an int, of a library that is never unloaded.
         let done = match unsafe { self.at.load(Ordering::Relaxed).as_ref() } {
             Some(variable) => {
                 variable.compare_exchange(now, most, Ordering::Relaxed, Ordering::Relaxed).is_ok()

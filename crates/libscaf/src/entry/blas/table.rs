@@ -152,6 +152,6 @@ pub fn threads() -> (u32, u32) {
 pub fn after_fork() {
     LOCK.after_fork();
     table().filter(|library| library.is_ready()).for_each(|library| library.number.limit(None));
-    // The next look starts the thread of `heed`.
+    // The next look starts the thread of `monitor`.
     NEWS.store(u32::from(COUNT.load(Ordering::Relaxed) != 0), Ordering::Relaxed);
 }

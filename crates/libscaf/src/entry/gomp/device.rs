@@ -1,6 +1,6 @@
 //! Calls about devices, which may create tasks within the runtime.
 
-use crate::region::place::place;
+use crate::region::serving_runtime::place;
 use crate::region::thread::thread;
 
 macro_rules! creators {

@@ -5,7 +5,7 @@
 use crate::region::frame::Frame;
 use crate::region::mechanisms::gather::{self, constructs};
 use crate::region::mechanisms::{fold, park};
-use crate::region::place::place;
+use crate::region::serving_runtime::place;
 use crate::region::thread::{Thread, thread};
 use crate::sys::arch::ticks;
 use crate::sys::futex::Futex;

@@ -11,14 +11,14 @@ pub(super) mod waits;
 
 pub use tasks::at_load;
 
-use super::opened;
+use super::parallel_start;
 use crate::region::enter;
 use crate::region::kind::{Kind, Pass, Region, Work};
 use crate::region::mechanisms::gather;
 use crate::region::mechanisms::gather::depend_list::DependList;
 use crate::region::mechanisms::gather::explicit_tasks::{self as gathered, New};
 use crate::region::mechanisms::gather::taskloop::{Range, taskloop};
-use crate::region::tasks as created;
+use crate::region::task_times as created;
 use crate::region::thread::thread;
 use crate::runtimes::entries::{Body, Runtime};
 use crate::runtimes::lookup;
@@ -104,7 +104,7 @@ macro_rules! starts {
                 };
                 if let Some(region) = region(body, data, threads, $kind) {
                     // SAFETY: the arguments are the program's.
-                    unsafe { opened::start(region, call) }
+                    unsafe { parallel_start::start(region, call) }
                 }
             }
         )*

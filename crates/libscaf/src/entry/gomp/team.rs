@@ -1,13 +1,13 @@
 //! What a program asks and says about its teams' sizes. What it fixes is a promise (`program/promise.rs`).
 
 use super::chosen::short;
-use crate::link::{affinity, pages, silence};
+use crate::link::{affinity, no_syscalls, pages};
 use crate::program::permission;
-use crate::program::promise::note;
+use crate::program::promise::record;
 use crate::region::mechanisms::gather::icvs::Icvs;
 use crate::region::mechanisms::gather::{self, constructs};
 use crate::region::mechanisms::resize;
-use crate::region::place::asked;
+use crate::region::serving_runtime::asked;
 use crate::region::thread::thread;
 use crate::runtimes::entries::{Runtime, name_of};
 use crate::runtimes::lookup;
@@ -72,7 +72,7 @@ fn runtime_of(caller: usize) -> Option<&'static Runtime> {
 }
 
 pub unsafe extern "C" fn set_num_threads(threads: c_int, caller: usize) {
-    note(fact::SET_NUM_THREADS);
+    record(fact::SET_NUM_THREADS);
     // SAFETY: this thread's own state.
     if let Some(me) = unsafe { gather::around(thread()) } {
         return me.most.set(threads.max(1) as u32);
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn set_num_threads(threads: c_int, caller: usize) {
 
 pub unsafe extern "C" fn set_dynamic(dynamic: c_int, caller: usize) {
     if dynamic == 0 {
-        note(fact::SET_DYNAMIC_OFF);
+        record(fact::SET_DYNAMIC_OFF);
     } else {
         permission::asked_for();
     }
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn set_dynamic(dynamic: c_int, caller: usize) {
 }
 
 pub unsafe extern "C" fn get_max_threads(caller: usize) -> c_int {
-    note(fact::ASKED_MAX_THREADS);
+    record(fact::ASKED_MAX_THREADS);
     // SAFETY: this thread's own state.
     if let Some(me) = unsafe { gather::around(thread()) } {
         return me.most.get() as c_int;
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn get_thread_limit(caller: usize) -> c_int {
 /// thread that has bound itself is told what the runtime says.
 pub unsafe extern "C" fn get_num_procs(caller: usize) -> c_int {
     let grant = pages::grant();
-    let ours = || silence::is_known() || affinity::has_ours();
+    let ours = || no_syscalls::are_known_forbidden() || affinity::has_ours();
     match (grant.word().folded() && ours()).then(|| grant.masks()).flatten() {
         Some(masks) => count(&masks.own).max(1) as c_int,
         // SAFETY: no arguments.

@@ -3,7 +3,7 @@
 use crate::region::mechanisms::gather::Member;
 use crate::region::mechanisms::gather::cancel::{self, Construct};
 use crate::region::mechanisms::{fold, gather};
-use crate::region::place::place;
+use crate::region::serving_runtime::place;
 use crate::region::thread::thread;
 use crate::sys::arch::ticks;
 use core::ffi::c_int;

@@ -129,6 +129,6 @@ fn cancels(_: &Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
 
 /// Newer forms of the clause, which say more than a number.
 fn fixes_teams(_: &Thread, _: &Runtime, _: Option<&Frame>, _: c_int) {
-    promise::note(fact::SET_NUM_THREADS);
-    promise::note(fact::STRICT);
+    promise::record(fact::SET_NUM_THREADS);
+    promise::record(fact::STRICT);
 }

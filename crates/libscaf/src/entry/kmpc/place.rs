@@ -14,7 +14,7 @@ pub unsafe fn place<'a>(this: &Thread, caller: usize) -> Option<(&'static Runtim
     let frame = this.frame().filter(|_| this.serial.get() == 0);
     let around = this.runtime.get().filter(|runtime| runtime.is_llvms());
     let runtime = match around {
-        Some(runtime) if !promise::is_noted(fact::TWO_LLVMS) => runtime,
+        Some(runtime) if !promise::is_recorded(fact::TWO_LLVMS) => runtime,
         // Last: it takes the dynamic linker's lock, which a waiting master in a constructor may hold.
         _ => lookup::known(caller)
             .filter(|runtime| runtime.is_llvms())

@@ -4,7 +4,7 @@
 
 use super::place::{nothing, place};
 use crate::region::mechanisms::gather::{self, static_schedule_check};
-use crate::region::place::index;
+use crate::region::serving_runtime::index;
 use crate::region::thread::thread;
 use crate::runtimes::entries::{Place, ShareOut, name_of};
 use crate::sys::symbols;

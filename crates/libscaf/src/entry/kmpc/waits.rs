@@ -6,7 +6,7 @@ use super::members;
 use super::place::place;
 use crate::region::frame::Frame;
 use crate::region::mechanisms::{fold, gather, park};
-use crate::region::tasks;
+use crate::region::task_times;
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Place, Runtime};
 use crate::sys::futex::Futex;
@@ -53,12 +53,12 @@ macro_rules! calls {
 }
 
 calls! {
-    other_cancel_barrier() by tasks::wait => __kmpc_cancel_barrier;
-    other_taskwait() by tasks::wait => __kmpc_omp_taskwait;
-    other_end_taskgroup() by tasks::wait => __kmpc_end_taskgroup;
-    other_ordered() by tasks::wait => __kmpc_ordered;
-    critical(lock: *mut c_void) by tasks::lock => __kmpc_critical;
-    critical_with_hint(lock: *mut c_void, hint: *mut c_void) by tasks::lock => __kmpc_critical_with_hint;
+    other_cancel_barrier() by task_times::wait => __kmpc_cancel_barrier;
+    other_taskwait() by task_times::wait => __kmpc_omp_taskwait;
+    other_end_taskgroup() by task_times::wait => __kmpc_end_taskgroup;
+    other_ordered() by task_times::wait => __kmpc_ordered;
+    critical(lock: *mut c_void) by task_times::lock => __kmpc_critical;
+    critical_with_hint(lock: *mut c_void, hint: *mut c_void) by task_times::lock => __kmpc_critical_with_hint;
 }
 
 /// A barrier at which cancellation shows.

@@ -1,6 +1,6 @@
 //! What is known of one thread that calls oneTBB or works for it.
 
-use crate::program::work::Ticket;
+use crate::program::non_openmp::Ticket;
 use crate::sys::thread_state::{self, MPI_AT, Part, TBB_AT};
 use core::cell::Cell;
 use core::ffi::c_void;

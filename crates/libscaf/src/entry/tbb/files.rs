@@ -30,14 +30,14 @@ fn is_name_of_tbb(file: &CStr) -> bool {
 
 pub fn own_handle() -> *mut c_void {
     let (_, file) = about(own_handle as *const () as usize);
-    // SAFETY: a library that is loaded.
+    // SAFETY: dlopen reads a C string, and with RTLD_NOLOAD runs no constructor.
     unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) }
 }
 
 /// The function in the first loaded oneTBB, for a call that was a jump and so doesn't tell its caller.
 pub fn loaded(name: &CStr) -> *mut c_void {
     unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-        // SAFETY: glibc hands in a loaded library's name, and our own out-parameter.
+        // SAFETY: dl_iterate_phdr hands in a library's name and the `file` below.
         unsafe {
             let name = (*about).dlpi_name;
             if name.is_null() || !is_name_of_tbb(CStr::from_ptr(name)) {
@@ -48,7 +48,8 @@ pub fn loaded(name: &CStr) -> *mut c_void {
         1
     }
     let mut file: *const c_char = null();
-    // SAFETY: plain searches; a library that the program is calling into isn't unloaded meanwhile.
+    // SAFETY: `look` has the type that is wanted; the library isn't unloaded meanwhile, for the program is
+    // calling into it.
     unsafe {
         libc::dl_iterate_phdr(Some(look), (&raw mut file).cast());
         if file.is_null() {

@@ -133,7 +133,7 @@ pub fn forget() {
 #[inline(never)]
 fn find(caller: usize) -> Option<usize> {
     let [name, ..] = NAMES;
-    // SAFETY: a plain search among libraries loaded with the program, which come first for all later ones.
+    // SAFETY: dlsym reads a C string. Libraries loaded with the program come first for all later ones.
     let mut function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if function.is_null() {
         function = in_library_of(caller, name).unwrap_or_else(|| loaded(name));
@@ -165,7 +165,7 @@ pub fn after_fork() {
 impl Library {
     /// Looks the functions up. The reference is kept, so the library is never unloaded.
     fn fill(&self, base: usize, file: &CStr) {
-        // SAFETY: plain searches in a library that is loaded.
+        // SAFETY: dlopen and dlsym read C strings; with RTLD_NOLOAD no constructor runs.
         unsafe {
             let library = libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
             let search = |name: &CStr| {

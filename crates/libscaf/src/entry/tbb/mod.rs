@@ -19,7 +19,7 @@ use self::libraries::{Library, library_for};
 use self::manager::permits;
 use crate::link::grant::dop;
 use crate::program::budget::{self, Who};
-use crate::program::work;
+use crate::program::non_openmp;
 use crate::sys::arch;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, with_exposed_provenance};
@@ -81,12 +81,12 @@ extern "C" fn depart() {
         0 => {}
         1 => {
             this.from_outside.set(0);
-            let ticket = this.ticket.replace(work::Ticket::NONE);
+            let ticket = this.ticket.replace(non_openmp::Ticket::NONE);
             if this.is_first.take() != 0 {
                 INSIDE.store(false, Ordering::Release);
             }
             budget::runs_more(Who::Tbb, -(ticket.threads() as i32));
-            work::end(ticket, 0);
+            non_openmp::end(ticket, 0);
         }
         more => this.from_outside.set(more - 1),
     }
@@ -98,7 +98,7 @@ static INSIDE: AtomicBool = AtomicBool::new(false);
 fn begin(this: &Caller, library: &Library, id: Option<usize>) {
     let asks = permits::is_connected();
     let natural = library.natural(this, asks);
-    let (true, Some(id)) = (work::attach(natural), id) else {
+    let (true, Some(id)) = (non_openmp::attach(natural), id) else {
         return;
     };
     // Without permits, oneTBB's own threads look like others in a task's inner loop, so only one counts.
@@ -106,7 +106,7 @@ fn begin(this: &Caller, library: &Library, id: Option<usize>) {
     if first || asks {
         let threads = if asks { natural.min(dop()) } else { natural };
         this.is_first.set(u32::from(first));
-        let ticket = work::begin(id as u64, threads);
+        let ticket = non_openmp::begin(id as u64, threads);
         this.ticket.set(ticket);
         budget::runs_more(Who::Tbb, ticket.threads() as i32);
     }

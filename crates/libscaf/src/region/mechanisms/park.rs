@@ -2,7 +2,7 @@
 
 use crate::link::pages;
 use crate::region::frame::Frame;
-use crate::region::place::index;
+use crate::region::serving_runtime::index;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Runtime;
 use crate::sys::arch::ticks;
@@ -50,7 +50,7 @@ pub fn deals_to_anybody(runtime: &Runtime) -> bool {
     const GUIDED: c_int = 3;
     let (mut kind, mut chunk) = (0, 0);
     let Some(get_schedule) = runtime.omp_get_schedule else { return false };
-    // SAFETY: omp_get_schedule fills in two integers.
+    // SAFETY: omp_get_schedule writes two integers.
     unsafe { get_schedule(&mut kind, &mut chunk) };
     matches!(kind & !MONOTONIC, DYNAMIC | GUIDED)
 }

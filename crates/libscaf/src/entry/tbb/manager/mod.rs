@@ -14,18 +14,18 @@
 //! when the arena's demand changes, deactivated without demand. Changes that oneTBB hasn't caused come by its
 //! callback, which reads the permit's data and starts or dismisses workers; those leave between two tasks.
 
-mod holders;
+mod clients;
 pub mod permits;
 mod table;
 
-use self::holders::Callback;
-use self::permits::Wish;
+use self::clients::Callback;
+use self::permits::Demand;
 use self::table::Entry;
-use super::caller::caller;
+use super::caller::{Caller, caller};
 use super::files::{is_tbb, own_handle};
 use crate::link::affinity::own_pus;
-use crate::link::state;
-use crate::program::work;
+use crate::link::attachment;
+use crate::program::non_openmp;
 use crate::sys::errno::keeping_errno;
 use crate::sys::settings::{self, Manager};
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -105,7 +105,7 @@ fn look_for_theirs() {
     let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;
     let library = match settings::get().manager {
         Manager::Unsaid => libc::RTLD_NEXT,
-        // SAFETY: as oneTBB would load it. It stays.
+        // SAFETY: dlopen reads a C string; oneTBB would load the library just so.
         Manager::Theirs => unsafe { libc::dlopen(c"libtcm.so.1".as_ptr(), flags) },
         Manager::Ours | Manager::Off => return,
     };
@@ -113,7 +113,7 @@ fn look_for_theirs() {
     if library.is_null() {
         return;
     }
-    // SAFETY: plain searches.
+    // SAFETY: dlsym reads a C string, in a library that stays loaded.
     let found = NAMES.map(|name| unsafe { libc::dlsym(library, name.as_ptr()) });
     // All of them or none.
     if found.iter().all(|function| !function.is_null()) {
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn instead_of(name: *const c_char, from: usize) -> *mut c_
 
 /// Attaches for a oneTBB that has counted the PUs and will ask for permits; `true` if there is a daemon.
 fn attach() -> bool {
-    work::attach(own_pus()) || state::is_expected()
+    non_openmp::attach(own_pus()) || attachment::is_expected()
 }
 
 /// A runtime connects; `callback` tells it of changes. Declined without a daemon.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn tcmConnect(callback: Option<Callback>, number: *mut u64
         return UNKNOWN;
     }
     match keeping_errno(|| permits::connect(callback)) {
-        // SAFETY: the caller's.
+        // SAFETY: not null, so it is where oneTBB wants its number.
         Some(new) => unsafe {
             *number = new;
             0
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn tcmRequestPermit(
     if handle.is_null() || least < 0 || most < least {
         return INVALID_ARGUMENT;
     }
-    let wish = Wish {
+    let demand = Demand {
         least: least as u32,
         most: most as u32,
         rigid: request.flags & RIGID != 0,
@@ -205,9 +205,9 @@ pub unsafe extern "C" fn tcmRequestPermit(
         flags: request.flags & !INACTIVE,
         argument,
     };
-    // SAFETY: the caller's memory; a handle is one that we gave.
+    // SAFETY: `handle` isn't null, so it is oneTBB's variable, with null or a handle of a permit.
     unsafe {
-        let Some(entry) = permits::request(caller(), number, Entry::from_handle(*handle), &wish) else {
+        let Some(entry) = permits::request(caller(), number, Entry::from_handle(*handle), &demand) else {
             return UNKNOWN;
         };
         *handle = entry.handle();
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn tcmRequestPermit(
 }
 
 unsafe fn write(entry: &Entry, data: *mut Data) {
-    // SAFETY: null or the caller's, with room for as many numbers as it says.
+    // SAFETY: null or oneTBB's structure, whose array has room for as many numbers as it says.
     unsafe {
         let Some(data) = data.as_mut() else {
             return;
@@ -236,9 +236,9 @@ unsafe fn write(entry: &Entry, data: *mut Data) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmGetPermitData(handle: *mut c_void, data: *mut Data) -> c_int {
     theirs_first!(3, (handle, data), fn(*mut c_void, *mut Data));
-    // SAFETY: a handle is one that we gave.
+    // SAFETY: null, or a handle that a request has given.
     match unsafe { Entry::from_handle(handle) } {
-        // SAFETY: the caller's memory.
+        // SAFETY: `data` isn't null, so it is oneTBB's structure.
         Some(entry) if !data.is_null() => unsafe {
             write(entry, data);
             0
@@ -247,50 +247,34 @@ pub unsafe extern "C" fn tcmGetPermitData(handle: *mut c_void, data: *mut Data) 
     }
 }
 
-/// Releases a permit. Its callback doesn't run when this returns, and won't, but for one that calls this.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tcmReleasePermit(handle: *mut c_void) -> c_int {
-    theirs_first!(4, (handle), fn(*mut c_void));
-    // SAFETY: a handle is one that we gave.
-    answer(unsafe { Entry::from_handle(handle) }, |entry| {
-        permits::release(caller(), entry);
-        true
-    })
+/// Entry points that take a permit's handle and nothing else.
+macro_rules! of_permit {
+    ($($(#[$about:meta])* $name:ident is $number:literal => $act:expr;)*) => {
+        $(
+            $(#[$about])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(handle: *mut c_void) -> c_int {
+                theirs_first!($number, (handle), fn(*mut c_void));
+                let act: fn(&Caller, &'static Entry) -> bool = $act;
+                // SAFETY: oneTBB hands in null, or a handle that a request for a permit has given it.
+                let entry = unsafe { Entry::from_handle(handle) };
+                if entry.is_some_and(|entry| act(caller(), entry)) { 0 } else { UNKNOWN }
+            }
+        )*
+    };
 }
 
-/// A permit's workers have nothing to do now, but will soon.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tcmIdlePermit(handle: *mut c_void) -> c_int {
-    theirs_first!(5, (handle), fn(*mut c_void));
-    // SAFETY: a handle is one that we gave.
-    answer(unsafe { Entry::from_handle(handle) }, |entry| permits::idle(caller(), entry))
-}
-
-/// A permit's workers have nothing to do.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tcmDeactivatePermit(handle: *mut c_void) -> c_int {
-    theirs_first!(6, (handle), fn(*mut c_void));
-    // SAFETY: a handle is one that we gave.
-    answer(unsafe { Entry::from_handle(handle) }, |entry| permits::deactivate(caller(), entry))
-}
-
-/// A permit's workers have work again, with the request as it was.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tcmActivatePermit(handle: *mut c_void) -> c_int {
-    theirs_first!(7, (handle), fn(*mut c_void));
-    // SAFETY: a handle is one that we gave.
-    answer(unsafe { Entry::from_handle(handle) }, |entry| permits::activate(caller(), entry))
-}
-
-/// The calling thread begins to work for a permit, as a worker or as a thread from outside.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tcmRegisterThread(handle: *mut c_void) -> c_int {
-    theirs_first!(8, (handle), fn(*mut c_void));
-    // SAFETY: a handle is one that we gave.
-    answer(unsafe { Entry::from_handle(handle) }, |entry| {
-        permits::enter(caller(), entry);
-        true
-    })
+of_permit! {
+    /// Releases a permit. Its callback doesn't run when this returns, and won't, but for one that calls this.
+    tcmReleasePermit is 4 => |this, entry| { permits::release(this, entry); true };
+    /// A permit's workers have nothing to do now, but will soon.
+    tcmIdlePermit is 5 => permits::idle;
+    /// A permit's workers have nothing to do.
+    tcmDeactivatePermit is 6 => permits::deactivate;
+    /// A permit's workers have work again, with the request as it was.
+    tcmActivatePermit is 7 => permits::activate;
+    /// The calling thread begins to work for a permit, as a worker or as a thread from outside.
+    tcmRegisterThread is 8 => |this, entry| { permits::enter(this, entry); true };
 }
 
 /// The calling thread stops working for its permit.
@@ -310,12 +294,8 @@ pub unsafe extern "C" fn tcmGetVersionInfo(text: *mut c_char, room: u32) -> c_in
         return INVALID_ARGUMENT;
     }
     for place in 0..room as usize {
-        // SAFETY: the caller's memory, as large as it says.
+        // SAFETY: `text` isn't null, and has room for so many bytes.
         unsafe { *text.add(place) = TEXT.get(place).map_or(0, |byte| *byte as c_char) };
     }
     0
-}
-
-fn answer(entry: Option<&'static Entry>, act: impl FnOnce(&'static Entry) -> bool) -> c_int {
-    if entry.is_some_and(act) { 0 } else { UNKNOWN }
 }

@@ -1,23 +1,23 @@
 //! The permits that oneTBB holds ([`super`]), and who is told when they change.
 //! `scaf_team::permit_division` divides, under the lock of [`table`]. Callbacks run outside of the lock: on
-//! the thread whose call changed what others may have, as with Intel's manager, or on the keeper when the
-//! grant has changed. A release waits for a callback of the permit on another thread, because the permit's
-//! owner goes away afterwards.
+//! the thread whose call changed what others may have, as with Intel's manager, or on the grant watcher when
+//! the grant has changed. A release waits for a callback of the permit on another thread, because the
+//! permit's owner goes away afterwards.
 
-use super::holders::{self, Callback, callback_of, with_their_signals};
+use super::clients::{self, Callback, callback_of, with_their_signals};
 use super::table::{self, Entry, Locked, entries, free, lock, used};
 use crate::entry::tbb::caller::{Caller, caller};
 use crate::link::affinity::own_pus;
 use crate::link::pages;
 use crate::program::budget::{self, Who};
-use crate::program::keeper;
+use crate::program::grant_watcher;
 use crate::sys::kernel_threads::give_way;
 use core::ffi::c_void;
 use core::ptr::{eq, from_ref, null};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::permit_division::{Rank, divide};
 
-pub use super::holders::{disconnect, is_connected};
+pub use super::clients::{disconnect, is_connected};
 
 /// What a callback is told has changed: the number of workers.
 const NEW_NUMBER: u32 = 1;
@@ -27,7 +27,7 @@ const STATE_IDLE: u8 = 3;
 const STATE_ACTIVE: u8 = 4;
 
 /// A request for a permit of `least` to `most` workers.
-pub struct Wish {
+pub struct Demand {
     pub least: u32,
     pub most: u32,
     /// Whether the number stays as long as the permit is active.
@@ -91,8 +91,8 @@ fn tell(this: &Caller) {
         };
         let call = Call { entry, outer: this.call.get().cast() };
         this.call.set((&raw const call).cast());
-        // SAFETY: oneTBB's callback, with a permit of its own and what it gave for that one. The permit is there:
-        // whoever releases it waits for this call.
+        // SAFETY: oneTBB's callback, with a permit of its own and what it gave for that one. The permit is
+        // there: whoever releases it waits for this call.
         unsafe { callback(entry.handle(), entry.argument.get(), NEW_NUMBER) };
         this.call.set(call.outer.cast());
         let _locked = lock();
@@ -100,10 +100,10 @@ fn tell(this: &Caller) {
     }
 }
 
-/// As [`holders::connect`], and follows the grant.
+/// As [`clients::connect`], and follows the grant.
 pub fn connect(callback: Option<Callback>) -> Option<u64> {
-    let number = holders::connect(callback)?;
-    keeper::on_change(changed);
+    let number = clients::connect(callback)?;
+    grant_watcher::on_change(changed);
     Some(number)
 }
 
@@ -132,7 +132,7 @@ pub fn request(
     this: &Caller,
     client: u64,
     entry: Option<&'static Entry>,
-    wish: &Wish,
+    demand: &Demand,
 ) -> Option<&'static Entry> {
     let entry = {
         let locked = lock();
@@ -148,13 +148,13 @@ pub fn request(
                 entry
             }
         };
-        entry.argument.set(wish.argument);
-        entry.flags.set(wish.flags);
-        entry.permit.least.set(wish.least);
-        entry.permit.most.set(wish.most);
+        entry.argument.set(demand.argument);
+        entry.flags.set(demand.flags);
+        entry.permit.least.set(demand.least);
+        entry.permit.most.set(demand.most);
         // A new request gets a new number, for a rigid permit, too.
         entry.permit.rigid.set(false);
-        if wish.active {
+        if demand.active {
             // An active permit keeps its rank, whoever asks for it again.
             if entry.state.get() != STATE_ACTIVE {
                 entry.permit.rank.set(rank_for(this, entry));
@@ -165,7 +165,7 @@ pub fn request(
             entry.state.set(STATE_INACTIVE);
         }
         settle(&locked, Some(entry));
-        entry.permit.rigid.set(wish.rigid);
+        entry.permit.rigid.set(demand.rigid);
         entry
     };
     tell(this);

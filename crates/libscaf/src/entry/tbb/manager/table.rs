@@ -2,11 +2,11 @@
 //! takes: 0.1 us for a few. Its pages are never given back: oneTBB has a permit for each arena, and an arena
 //! for each thread that uses it.
 
-use crate::sys::errno::keeping_errno;
 use crate::sys::lock::{self, Lock};
+use crate::sys::memory;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
-use core::ptr::{from_ref, null_mut};
+use core::ptr::from_ref;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use scaf_team::permit_division::Permit;
 
@@ -100,21 +100,16 @@ pub fn free(locked: &Locked) -> Option<&'static Entry> {
     {
         return Some(entry);
     }
-    let access = libc::PROT_READ | libc::PROT_WRITE;
-    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: a new page of zeros, which is a slab of free entries.
+    let page = memory::map(SLAB_BYTES)?.cast::<Slab>();
+    let mut last: *const Slab = FIRST.0.get().cast();
+    // SAFETY: a new page of zeros is a slab of free entries; slabs are never given back, and their list is
+    // changed under the lock only.
     unsafe {
-        let page = keeping_errno(|| libc::mmap(null_mut(), SLAB_BYTES, access, kind, -1, 0));
-        if page == libc::MAP_FAILED {
-            return None;
-        }
-        let new: &'static Slab = &*page.cast::<Slab>();
-        let mut last: *const Slab = FIRST.0.get().cast();
         while !(*last).next.load(Ordering::Relaxed).is_null() {
             last = (*last).next.load(Ordering::Relaxed);
         }
-        (*last).next.store(page.cast(), Ordering::Relaxed);
-        new.entries.first()
+        (*last).next.store(page, Ordering::Relaxed);
+        (*page).entries.first()
     }
 }
 

@@ -5,16 +5,15 @@
 //! system calls are filtered (`scaf_team::sandbox::syscall_filter`). It ends by exit_group: no buffer of the
 //! program is written, and none of its destructors run.
 
-use super::process::each_mapping;
-use super::sheet::{SHEET_BYTES, Sheet};
+use super::proc_self::each_mapping;
+use super::result_page::{RESULT_BYTES, ResultPage};
 use crate::link::pages;
 use crate::sys::arch::{self, bare_call};
-use crate::sys::clock;
+use crate::sys::{clock, process, sched_affinity};
 use core::ffi::{c_int, c_void};
 use core::mem::zeroed;
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
-use scaf_proto::MASK_WORDS;
 use scaf_proto::experiment::Outcome;
 use scaf_team::sandbox::proc_maps::Care;
 use scaf_team::sandbox::syscall_filter::{self, Write};
@@ -32,8 +31,8 @@ const PAGE: usize = 4096;
 struct Probe([[AtomicU8; PAGE]; PROBES]);
 
 static PROBE: Probe = Probe([const { [const { AtomicU8::new(0) }; PAGE] }; PROBES]);
-/// The sheet, for the handlers.
-static WORD: AtomicPtr<Sheet> = AtomicPtr::new(null_mut());
+/// The result, for the handlers.
+static WORD: AtomicPtr<ResultPage> = AtomicPtr::new(null_mut());
 
 pub fn prepare() {
     touch();
@@ -49,9 +48,9 @@ fn touch() {
 
 /// Leaves word and ends the process.
 fn end(outcome: Outcome) -> ! {
-    // SAFETY: the sheet is mapped for as long as the copy lives.
-    if let Some(sheet) = unsafe { WORD.load(Ordering::Relaxed).as_ref() } {
-        sheet.outcome.store(outcome as u32, Ordering::Release);
+    // SAFETY: the result is mapped for as long as the copy lives.
+    if let Some(result) = unsafe { WORD.load(Ordering::Relaxed).as_ref() } {
+        result.outcome.store(outcome as u32, Ordering::Release);
     }
     loop {
         // SAFETY: takes a number, and doesn't return.
@@ -60,12 +59,18 @@ fn end(outcome: Outcome) -> ! {
 }
 
 /// The copy's whole life. `parent` is the program, `pu` its master's, `own` addresses that it writes to.
-pub fn run(sheet: &'static Sheet, parent: libc::pid_t, pu: c_int, own: &[usize], alone: impl FnOnce()) -> ! {
-    WORD.store((&raw const *sheet).cast_mut(), Ordering::Relaxed);
+pub fn run(
+    result: &'static ResultPage,
+    parent: libc::pid_t,
+    pu: c_int,
+    own: &[usize],
+    alone: impl FnOnce(),
+) -> ! {
+    WORD.store((&raw const *result).cast_mut(), Ordering::Relaxed);
     let ready = leave_company(parent)
         && set_deadline()
         && take_a_pu(pu)
-        && guard(sheet, own)
+        && guard(result, own)
         // SAFETY: takes numbers only.
         && unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) } == 0;
     if !ready {
@@ -79,17 +84,17 @@ pub fn run(sheet: &'static Sheet, parent: libc::pid_t, pu: c_int, own: &[usize],
     alone();
     let cpu_ns = cpu_ns().wrapping_sub(start);
     let copied = pages_copied().wrapping_sub(pages_before);
-    sheet.cpu_ns.store(cpu_ns, Ordering::Relaxed);
-    sheet.lost_ns.store(copied.wrapping_mul(price_ns), Ordering::Relaxed);
+    result.cpu_ns.store(cpu_ns, Ordering::Relaxed);
+    result.lost_ns.store(copied.wrapping_mul(price_ns), Ordering::Relaxed);
     end(Outcome::Measured)
 }
 
 /// Ends with its maker, and leaves files, terminal, process group and signals behind.
 fn leave_company(parent: libc::pid_t) -> bool {
-    // SAFETY: the kernel reads masks and actions of ours, which may begin as zeros; the handlers are functions of
-    // this library, of the type that SA_SIGINFO says. Nobody in this process uses its files any more.
+    // SAFETY: the kernel reads masks and actions of ours, for which zeros are a value; the handlers have the
+    // type that SA_SIGINFO says. Nobody in this process uses its files any more.
     unsafe {
-        if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 || libc::getppid() != parent {
+        if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 || process::parent() != parent {
             return false;
         }
         let mut mask: libc::sigset_t = zeroed();
@@ -143,40 +148,37 @@ fn set_deadline() -> bool {
 
 /// Moves to the last PU that the program's master isn't on, if there is one. Only CPU time counts.
 fn take_a_pu(pu: c_int) -> bool {
-    let mut mask = [0u64; MASK_WORDS];
-    // SAFETY: fills and reads memory of ours.
-    unsafe {
-        if libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) != 0 {
-            return false;
+    let mut mask = sched_affinity::get(0);
+    let mut found = false;
+    for (number, word) in mask.iter_mut().enumerate().rev() {
+        if usize::try_from(pu).is_ok_and(|pu| pu / 64 == number) {
+            *word &= !(1 << (pu as u32 % 64));
         }
-        let mut found = false;
-        for (number, word) in mask.iter_mut().enumerate().rev() {
-            if usize::try_from(pu).is_ok_and(|pu| pu / 64 == number) {
-                *word &= !(1 << (pu as u32 % 64));
-            }
-            *word = if found || *word == 0 { 0 } else { 1 << (63 - word.leading_zeros() % 64) };
-            found |= *word != 0;
-        }
-        !found || libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) == 0
+        *word = if found || *word == 0 { 0 } else { 1 << (63 - word.leading_zeros() % 64) };
+        found |= *word != 0;
     }
+    !found || sched_affinity::set(0, &mask)
 }
 
-/// Makes memory that is shared with others read-only, but for the sheet, and gives up the report page.
-fn guard(sheet: &'static Sheet, own: &[usize]) -> bool {
+/// Makes memory that is shared with others read-only, but for the result, and gives up the report page.
+fn guard(result: &'static ResultPage, own: &[usize]) -> bool {
     pages::unmap();
-    let sheet = (&raw const *sheet).addr();
+    let result = (&raw const *result).addr();
     each_mapping(|mapping| match mapping.care(own) {
         Care::None => true,
         Care::Refuse => false,
-        // The sheet may have been joined with a neighbour: both sides of it are guarded.
+        // The result may have been joined with a neighbour: both sides of it are guarded.
         Care::Guard => {
-            [(mapping.start, mapping.end.min(sheet)), (mapping.start.max(sheet + SHEET_BYTES), mapping.end)]
-                .into_iter()
-                .filter(|(start, end)| start < end)
-                // SAFETY: memory of this process, which stays readable.
-                .all(|(start, end)| unsafe {
-                    libc::mprotect(without_provenance_mut(start), end - start, libc::PROT_READ) == 0
-                })
+            [
+                (mapping.start, mapping.end.min(result)),
+                (mapping.start.max(result + RESULT_BYTES), mapping.end),
+            ]
+            .into_iter()
+            .filter(|(start, end)| start < end)
+            // SAFETY: the kernel checks the range; who writes there from now on ends the copy.
+            .all(|(start, end)| unsafe {
+                libc::mprotect(without_provenance_mut(start), end - start, libc::PROT_READ) == 0
+            })
         }
     })
 }
@@ -188,8 +190,8 @@ fn set_filter() -> bool {
     };
     let operation = libc::SECCOMP_SET_MODE_FILTER as usize;
     let arguments = [operation, 0, (&raw const program).expose_provenance(), 0];
-    // SAFETY: the program is in the kernel's format, which the kernel checks. A bare call: it isn't the
-    // program's own, which `entry/filters.rs` looks at.
+    // SAFETY: the kernel reads the filter, whose length is right, and checks it. A bare call: it isn't the
+    // program's own, which `entry/seccomp_calls.rs` looks at.
     unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
             && bare_call(libc::SYS_seccomp, arguments) == 0
@@ -202,7 +204,7 @@ fn cpu_ns() -> u64 {
 
 /// Pages that the process was given so far: most of them copies of the program's.
 fn pages_copied() -> u64 {
-    // SAFETY: fills memory of ours.
+    // SAFETY: the kernel fills the structure, for which zeros are a value.
     unsafe {
         let mut usage: libc::rusage = zeroed();
         libc::getrusage(libc::RUSAGE_SELF, &mut usage);
@@ -227,7 +229,7 @@ const CALL_AT: usize = 24;
 
 /// A forbidden system call: a write is emulated, any other call ends the copy.
 extern "C" fn called(_: c_int, about: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel's own structures.
+    // SAFETY: a handler of SIGSYS gets the kernel's structures; the call's arguments are as it made it.
     unsafe {
         let call = about.cast::<u8>().add(CALL_AT).cast::<c_int>().read();
         let (second, third, result) = arch::trapped_call(context);

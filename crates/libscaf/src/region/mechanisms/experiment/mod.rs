@@ -3,22 +3,22 @@
 //! goes on with one context less. The copy is harmless ([`child`]), and the program can't notice it: its end
 //! sends no signal, and a plain wait doesn't see it. There is at most one at a time. It ends with its
 //! deadline, with the thread that made it, or with the program. The daemon orders one region at a time, by
-//! rules of its own (`crates/scafd/src/serial_trials.rs`). Here are the rules that only the process can check: who else is
-//! at work in it, and what it has mapped. `SCAF_EXPERIMENT_EVERY=N`, for tests, tries every Nth region of
-//! several threads, ordered or not, even without room and with other threads at work.
+//! rules of its own (`crates/scafd/src/serial_trials.rs`). Here are the rules that only the process can
+//! check: who else is at work in it, and what it has mapped. `SCAF_EXPERIMENT_EVERY=N`, for tests, tries
+//! every Nth region of several threads, ordered or not, even without room and with other threads at work.
 
 mod child;
-mod process;
-mod sheet;
+mod proc_self;
+mod result_page;
 
-use self::process::{each_line, each_mapping};
-use self::sheet::{SHEET_BYTES, Sheet};
+use self::proc_self::{each_line, each_mapping};
+use self::result_page::{RESULT_BYTES, ResultPage};
 use crate::link::pages;
-use crate::program::keeper;
+use crate::program::grant_watcher;
 use crate::runtimes::entries::{Body, Runtime};
 use crate::sys::arch::{thread_block, ticks};
 use crate::sys::errno::keeping_errno;
-use crate::sys::settings;
+use crate::sys::{process, settings};
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -48,7 +48,7 @@ static REGION: AtomicU64 = AtomicU64::new(0);
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 static PASSED: AtomicU32 = AtomicU32::new(0);
 /// Where the copy leaves word; mapped at the first experiment.
-static SHEET: AtomicPtr<Sheet> = AtomicPtr::new(null_mut());
+static RESULT: AtomicPtr<ResultPage> = AtomicPtr::new(null_mut());
 
 /// A region that is being entered.
 pub struct Candidate {
@@ -144,23 +144,23 @@ fn is_nth(region: &Candidate) -> bool {
 }
 
 fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result<(), Outcome> {
-    let sheet = sheet().ok_or(Outcome::Refused)?;
+    let result = result().ok_or(Outcome::Refused)?;
     let here = 0u8;
     let own = [(&raw const here).addr(), thread_block().addr()];
     if !is_safe(region.natural, forced, &own) {
         return Err(Outcome::Unsafe);
     }
-    sheet.outcome.store(0, Ordering::Relaxed);
+    result.outcome.store(0, Ordering::Relaxed);
     child::prepare();
-    // SAFETY: asks for two numbers; clone3's arguments may be zeros, which is a fork.
-    let (parent, pu, mut arguments) =
-        unsafe { (libc::getpid(), libc::sched_getcpu(), core::mem::zeroed::<libc::clone_args>()) };
+    let (parent, pu) = (process::pid(), process::pu());
+    // SAFETY: clone3's arguments may be zeros, which is a fork.
+    let mut arguments = unsafe { core::mem::zeroed::<libc::clone_args>() };
     arguments.flags = CLEAR_SIGNAL_HANDLERS;
-    // SAFETY: the kernel reads the arguments. The copy has a copy of this stack, and goes on with it as after a
-    // fork; it makes nothing but calls that are safe there ([`child`]).
+    // SAFETY: the kernel reads the arguments. The copy goes on with a copy of this stack, as after a fork,
+    // and makes only calls that are sound there ([`child`]).
     let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<libc::clone_args>()) };
     if pid == 0 {
-        child::run(sheet, parent, pu, &own, alone);
+        child::run(result, parent, pu, &own, alone);
     }
     if pid < 0 {
         return Err(Outcome::Refused);
@@ -172,18 +172,18 @@ fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result<(), Ou
     Ok(())
 }
 
-fn sheet() -> Option<&'static Sheet> {
-    let mut at = SHEET.load(Ordering::Acquire);
+fn result() -> Option<&'static ResultPage> {
+    let mut at = RESULT.load(Ordering::Acquire);
     if at.is_null() {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping, which stays.
-        let new = unsafe { libc::mmap(null_mut(), SHEET_BYTES, access, kind, -1, 0) };
+        let new = unsafe { libc::mmap(null_mut(), RESULT_BYTES, access, kind, -1, 0) };
         if new == libc::MAP_FAILED {
             return None;
         }
         at = new.cast();
-        SHEET.store(at, Ordering::Release);
+        RESULT.store(at, Ordering::Release);
     }
     // SAFETY: mapped above, of zeros, which are values of its atomics; there is one experiment at a time.
     unsafe { at.as_ref() }
@@ -199,7 +199,7 @@ fn is_safe(natural: u32, forced: bool, own: &[usize]) -> bool {
     });
     // Threads other than the team's may be in the middle of anything: the copy has nobody to give their locks
     // back, and a read that goes past the page cache may miss the program's memory.
-    let known = u64::from(natural) + u64::from(keeper::is_here());
+    let known = u64::from(natural) + u64::from(grant_watcher::is_running());
     read && tracer == Some(0)
         && (forced || threads <= known)
         && each_mapping(|mapping| mapping.care(own) != Care::Refuse)
@@ -207,9 +207,9 @@ fn is_safe(natural: u32, forced: bool, own: &[usize]) -> bool {
 
 /// Takes in the experiment's result, if it has ended.
 fn collect(now: u64) {
-    let (Some(sheet), pid) = (sheet(), PID.load(Ordering::Acquire)) else { return };
+    let (Some(result), pid) = (result(), PID.load(Ordering::Acquire)) else { return };
     let late = now.wrapping_sub(MADE.load(Ordering::Relaxed)) > LATE_TICKS;
-    let said = sheet.outcome.load(Ordering::Acquire);
+    let said = result.outcome.load(Ordering::Acquire);
     let looked = now.wrapping_sub(LOOKED.load(Ordering::Relaxed)) < LOOK_TICKS;
     if pid == 0 || (said == 0 && looked) {
         return;
@@ -223,7 +223,7 @@ fn collect(now: u64) {
             let outcome = Outcome::of(said).unwrap_or(Outcome::Late);
             let (cpu_ns, lost_ns) = match outcome {
                 Outcome::Measured => {
-                    (sheet.cpu_ns.load(Ordering::Relaxed), sheet.lost_ns.load(Ordering::Relaxed))
+                    (result.cpu_ns.load(Ordering::Relaxed), result.lost_ns.load(Ordering::Relaxed))
                 }
                 _ => (0, 0),
             };
@@ -256,10 +256,10 @@ fn tell(outcome: Outcome, cpu_ns: u64, lost_ns: u64) {
 pub fn after_fork() {
     is_over();
     PID.store(0, Ordering::Relaxed);
-    let sheet = SHEET.swap(null_mut(), Ordering::Relaxed);
-    if !sheet.is_null() {
-        // SAFETY: mapped by `sheet`, and forgotten.
-        unsafe { libc::munmap(without_provenance_mut(sheet.addr()), SHEET_BYTES) };
+    let result = RESULT.swap(null_mut(), Ordering::Relaxed);
+    if !result.is_null() {
+        // SAFETY: mapped by `result`, and forgotten.
+        unsafe { libc::munmap(without_provenance_mut(result.addr()), RESULT_BYTES) };
     }
 }
 

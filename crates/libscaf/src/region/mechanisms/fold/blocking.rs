@@ -4,7 +4,7 @@
 //! is folded onto, they are to sleep at once, by a setting that a master's team takes over at its next region
 //! (`kmp_set_blocktime`). A choice of the user's (environment) or the program's (the same call) is respected.
 
-use crate::program::masters::is_crowded;
+use crate::program::masters::is_oversubscribed;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Runtime;
 use crate::sys::settings;
@@ -23,7 +23,7 @@ pub fn follow(this: &Thread, runtime: &Runtime, team: u32) {
         ask(runtime);
     }
     // A team whose threads' TLS bases are recorded is to be gathered as soon as they sleep.
-    let crowded = is_crowded(team) || this.records.get() != 0;
+    let crowded = is_oversubscribed(team) || this.records.get() != 0;
     if crowded != (this.blocktime.get() != 0) {
         change(this, runtime, crowded);
     }

@@ -44,7 +44,7 @@ pub fn takes_over(runtime: &Runtime) -> bool {
 }
 
 /// Rounds that a thread spins where the program itself has more threads than PUs; libgomp's number.
-const SPIN_CROWDED: u32 = 100;
+const SPIN_OVERSUBSCRIBED: u32 = 100;
 
 /// Waits at the region's barrier: ours, or `real` where it isn't ours, or not any more.
 #[inline(always)]
@@ -82,11 +82,11 @@ fn patience(team: u32, since: u64) -> impl FnMut() -> bool {
             let spin = spins::at_start(since).map_or(spin, |most| spin.min(most));
             // Several masters' teams may be more threads than there are PUs, whatever this one is.
             let enough = team <= own_pus() && masters::one_master();
-            if enough { spin } else { spin.min(SPIN_CROWDED) }
+            if enough { spin } else { spin.min(SPIN_OVERSUBSCRIBED) }
         };
         let now = left.unwrap_or_else(first);
         left = Some(now.saturating_sub(1));
         core::hint::spin_loop();
-        now != 0 && !masters::is_crowded(team)
+        now != 0 && !masters::is_oversubscribed(team)
     }
 }

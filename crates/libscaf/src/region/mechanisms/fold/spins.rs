@@ -9,10 +9,10 @@
 //! waits of a program's first second are short ones, at barriers that are ours ([`super::meet`]), too.
 
 use crate::link::pages;
-use crate::program::masters::is_crowded;
+use crate::program::masters::is_oversubscribed;
 use crate::region::frame::Frame;
 use crate::runtimes::entries::Runtime;
-use crate::runtimes::spins::{self, CROWDED, Spins};
+use crate::runtimes::spins::{self, OVERSUBSCRIBED, Spins};
 use crate::sys::arch::ticks;
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +39,7 @@ pub fn enter(runtime: &Runtime, team: u32, at: u64) {
         if FIRST.load(Ordering::Relaxed) == 0 {
             FIRST.store(at, Ordering::Relaxed);
         }
-        set(&spins, if is_crowded(team) { CROWDED } else { uncrowded(&spins, at) });
+        set(&spins, if is_oversubscribed(team) { OVERSUBSCRIBED } else { undersubscribed(&spins, at) });
     }
 }
 
@@ -51,8 +51,8 @@ pub fn follow(frame: &Frame) {
     if pages::grant().word().folded() {
         // Not the frame's own number: the thread may be in a region within, which was entered unseen.
         let team = runtime.team();
-        if is_crowded(team) {
-            return set(&spins, CROWDED);
+        if is_oversubscribed(team) {
+            return set(&spins, OVERSUBSCRIBED);
         }
         // A team within another one says nothing of that.
         if frame.master.is_null() || team == 1 {
@@ -60,7 +60,7 @@ pub fn follow(frame: &Frame) {
         }
     }
     if spins.now.load(Ordering::Relaxed) < most(&spins) {
-        set(&spins, uncrowded(&spins, ticks()));
+        set(&spins, undersubscribed(&spins, ticks()));
     }
 }
 
@@ -73,7 +73,7 @@ fn ours(runtime: &Runtime) -> Option<Spins> {
 
 /// The number at tick `now` while each thread has a context.
 #[inline(always)]
-fn uncrowded(spins: &Spins, now: u64) -> u64 {
+fn undersubscribed(spins: &Spins, now: u64) -> u64 {
     most(spins).min(at_start(now).map_or(u64::MAX, u64::from))
 }
 

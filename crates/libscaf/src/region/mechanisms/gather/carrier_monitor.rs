@@ -8,12 +8,12 @@
 
 use super::gathered_team::{CARRIERS, Carrier, MOST, SCHEDULER};
 use super::{carriers, midway_report, stuck_regions, worker_tls};
-use crate::link::{grant, pages, silence};
+use crate::link::{grant, no_syscalls, pages};
 use crate::runtimes::lookup::Code;
 use crate::sys::clock::{now_ms, ran_for};
 use crate::sys::futex::Futex;
 use crate::sys::kernel_threads::spawn;
-use crate::sys::order::{can_order, order};
+use crate::sys::membarrier::{can_order, order};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -139,7 +139,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
             looked = now_ms();
         }
         grant::sleep(word, pace.period());
-        silence::rest();
+        no_syscalls::sleep_while_forbidden();
     }
 }
 

@@ -114,7 +114,7 @@ fn is_possible_on_llvms(runtime: &Runtime) -> bool {
     let settings = settings::get();
     !settings.own_llvm
         && !settings.own_blocking
-        && !promise::is_noted(fact::TWO_LLVMS)
+        && !promise::is_recorded(fact::TWO_LLVMS)
         && runtime.omp_get_max_active_levels.is_some()
         && runtime.__kmpc_global_thread_num.is_some()
         && runtime.omp_get_schedule.is_some()

@@ -1,7 +1,7 @@
 //! What forbids gathering a program: functions that one of its modules calls, found in the tables by which
 //! the dynamic linker binds them ([`calls`]).
 
-use crate::link::silence;
+use crate::link::no_syscalls;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::file_of;
 use crate::runtimes::modules;
@@ -74,7 +74,7 @@ pub fn nothing(runtime: &Runtime) -> bool {
         return permits(said, runtime);
     }
     // Looking takes a system call.
-    if silence::is_known() {
+    if no_syscalls::are_known_forbidden() {
         return false;
     }
     let now = modules::met().wrapping_add(1) & MODULES;

@@ -7,8 +7,8 @@ use super::fibers::{NO_FIBER, after_switch};
 use super::gathered_team::{MEMBERS, MOST, Member, SCHEDULER};
 use super::member_stacks::kept;
 use crate::sys::arch::{self, Fiber, switch};
-use crate::sys::bare::{Bare, block_all, give_way};
 use crate::sys::futex::Futex;
+use crate::sys::raw_syscalls::{block_all, give_way};
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::hint::spin_loop;
@@ -66,7 +66,7 @@ pub unsafe fn sleep(me: &'static Member) {
 /// What runs on a berth's stack. From its first line on it must not touch thread-local storage.
 unsafe extern "C" fn wait_for_member(number: usize) -> ! {
     SCHEDULER.set_suspended(number);
-    SCHEDULER.notify(&Bare);
+    SCHEDULER.notify(&Futex);
     if let (Some(idle), Some(member)) = (IDLE_STACKS.get(number), MEMBERS.get(number)) {
         let mut tries = 0;
         loop {
@@ -75,12 +75,12 @@ unsafe extern "C" fn wait_for_member(number: usize) -> ! {
                 break;
             }
             if woken == 0 {
-                Bare.sleep(&idle.woken, 0, 0);
+                Futex.sleep(&idle.woken, 0, 0);
             } else if tries < TRIES {
                 tries += 1;
                 give_way();
             } else {
-                Bare.sleep(&idle.woken, 1, NAP_MS);
+                Futex.sleep(&idle.woken, 1, NAP_MS);
             }
         }
         member.carrier.set(None);

@@ -1,7 +1,7 @@
 //! What the kernel keeps of a thread and a program may change: which signals it blocks, and the stack of its
 //! handlers.
 
-use crate::sys::bare::set_blocked;
+use crate::sys::raw_syscalls::set_blocked;
 use crate::sys::signals::{Stack, blocked, set_stack, stack};
 
 /// What differs from the kernel thread's own, or what that is.

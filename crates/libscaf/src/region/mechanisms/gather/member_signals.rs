@@ -5,7 +5,7 @@
 use super::gathered_team::{Carrier, MASTERS, MEMBERS, Member, around};
 use super::kept::SignalState;
 use super::worker_tls;
-use crate::link::silence;
+use crate::link::no_syscalls;
 use crate::region::thread::{LENT, Thread, thread};
 use crate::sys::kernel_threads::own_task;
 use crate::sys::signals::{Stack, blocked};
@@ -37,7 +37,8 @@ pub fn differs() -> bool {
 /// vfork, which has its storage, is somebody else.
 #[inline(always)]
 pub fn compare() {
-    if worker_tls::is_of(thread()) && !silence::is_known() && own_task() == worker_tls::task(0) {
+    if worker_tls::is_of(thread()) && !no_syscalls::are_known_forbidden() && own_task() == worker_tls::task(0)
+    {
         let same = worker_tls::are_alike() && blocked() == worker_tls::recorded_signals();
         DIFFERS.store(u32::from(!same), Ordering::Relaxed);
     }
@@ -126,8 +127,10 @@ pub fn put_back(carrier: &Carrier) {
 /// The member is on its own kernel thread again, which blocked all signals meanwhile and has what the member
 /// had when it joined: what it has undone since is undone there, too.
 pub fn back_home(me: &Member) {
-    let joined =
-        SignalState { mask: carriers().mask, stack: Some(Stack::NONE).filter(|_| !silence::is_known()) };
+    let joined = SignalState {
+        mask: carriers().mask,
+        stack: Some(Stack::NONE).filter(|_| !no_syscalls::are_known_forbidden()),
+    };
     joined.with(me.changed.replace(SignalState::NOTHING)).set();
 }
 

@@ -21,10 +21,10 @@ use super::{
     yielding_loops,
 };
 use crate::link::pages;
-use crate::program::masters::{is_crowded, is_too_large};
+use crate::program::masters::{is_oversubscribed, is_too_large};
 use crate::region::frame::Frame;
 use crate::region::kind::Region;
-use crate::region::place::index;
+use crate::region::serving_runtime::index;
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::{self, switch, ticks};
@@ -66,7 +66,7 @@ pub fn may(region: &Region, size: u32) -> Option<Code> {
 pub fn gathers(frame: &Frame, team: u32) -> bool {
     yielding_loops::make_at_barrier();
     match frame.gathers {
-        Some(code) if is_crowded(team) || is_too_large(team) => gather(frame, code, team),
+        Some(code) if is_oversubscribed(team) || is_too_large(team) => gather(frame, code, team),
         _ => false,
     }
 }
@@ -75,13 +75,13 @@ pub fn gathers(frame: &Frame, team: u32) -> bool {
 #[inline(never)]
 fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     let word = pages::grant().word();
-    let before = frame.crowded.fetch_add(1, Ordering::Relaxed);
+    let before = frame.oversubscribed.fetch_add(1, Ordering::Relaxed);
     let meets_often = || {
         let (since, already) = on_threads_since(frame);
         midway_report::is_often(ticks().wrapping_sub(since), before.saturating_sub(already))
     };
     let possible = before >= PATIENCE
-        && (is_crowded(team) || meets_often())
+        && (is_oversubscribed(team) || meets_often())
         && team <= MOST as u32
         && frame.has_no_tasks()
         && (!word.spins() || yielding_loops::are_made())

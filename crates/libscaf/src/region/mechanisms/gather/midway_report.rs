@@ -3,7 +3,7 @@
 
 use super::eligibility::is_wanted;
 use super::gathered_team::{SCHEDULER, take_idle};
-use crate::program::masters::{is_crowded, is_too_large};
+use crate::program::masters::{is_oversubscribed, is_too_large};
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::ticks;
 use core::ptr::{from_ref, null_mut};
@@ -59,7 +59,8 @@ pub fn look(code: Option<Code>) {
         if TOLD.compare_exchange(told, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             tell(told, now);
         }
-        let lacks_contexts = is_crowded(SCHEDULER.size()) || is_too_large(SCHEDULER.size()) && met_often(now);
+        let lacks_contexts =
+            is_oversubscribed(SCHEDULER.size()) || is_too_large(SCHEDULER.size()) && met_often(now);
         if !lacks_contexts || !code.is_some_and(is_wanted) {
             SCHEDULER.request_return();
         }

@@ -56,7 +56,7 @@ pub use gathered_region::inner;
 pub use gathered_team::{Member, around};
 
 use crate::link::pages;
-use crate::program::sampling::Note;
+use crate::program::region_record::Record;
 use crate::region::entered::Entered;
 use crate::region::kind::{Kind, Region};
 use crate::region::thread::Thread;
@@ -149,7 +149,7 @@ pub unsafe fn run(this: &Thread, region: &Region, entered: &Entered) {
             let all = wall.wrapping_mul(u64::from(choice.team));
             slot.leave(left, choice.team, all.saturating_sub(take_idle()));
         }
-        Note::learn_length(region.code.note, wall);
+        Record::learn_length(region.code.record, wall);
         entered.report_run(region, choice.team, wall);
     }
 }

@@ -1,6 +1,6 @@
 //! Regions whose members got stuck too often, which are folded for a while ([`Backoff`]).
 
-use crate::program::sampling::Note;
+use crate::program::region_record::Record;
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::ticks;
 use scaf_team::gather::backoff::Backoff;
@@ -11,17 +11,17 @@ static BACKOFF: Backoff<16> = Backoff::new();
 /// Whether the region is to be folded for now.
 #[inline(always)]
 pub fn is_folded(code: Code) -> bool {
-    Note::of(code).was_stuck() && BACKOFF.is_folded(region(code), ticks())
+    Record::of(code).was_stuck() && BACKOFF.is_folded(region(code), ticks())
 }
 
 /// The watch has seen its members stuck too often.
 #[cold]
 pub fn gets_stuck(code: Code) {
     BACKOFF.gets_stuck(region(code), ticks());
-    Note::gets_stuck(code);
+    Record::gets_stuck(code);
 }
 
 /// The region, by where its note is.
 fn region(code: Code) -> usize {
-    code.note.as_ptr().addr()
+    code.record.as_ptr().addr()
 }

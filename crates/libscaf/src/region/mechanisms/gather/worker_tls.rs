@@ -16,14 +16,14 @@
 use super::gathered_team::MOST;
 use super::icvs::{self, Icvs};
 use super::{forbids, llvm_exit};
-use crate::link::silence;
+use crate::link::no_syscalls;
 use crate::region::thread::{LENT, Thread};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::module_of;
 use crate::sys::arch::{control_words, ticks, tls_base};
-use crate::sys::bare::set_blocked;
 use crate::sys::errno::keeping_errno;
 use crate::sys::kernel_threads::{give_way, own_task, pause};
+use crate::sys::raw_syscalls::set_blocked;
 use crate::sys::signals::{Stack, block_signals, blocked, stack};
 use crate::sys::undisturbed::undisturbed;
 use core::ffi::c_int;
@@ -174,7 +174,7 @@ pub fn lend_unless_tasks(this: &Thread) {
     SIGNALS.store(signals, Ordering::Relaxed);
     BLOCKED_BY_ALL.fetch_and(signals, Ordering::Relaxed);
     // A stack of its own for handlers counts as a signal that no other worker blocks, as that does.
-    let alike = alike && (silence::is_known() || stack() == Stack::NONE);
+    let alike = alike && (no_syscalls::are_known_forbidden() || stack() == Stack::NONE);
     BLOCKED_BY_ANY.fetch_or(if alike { signals } else { signals | LENT }, Ordering::Relaxed);
     if lends {
         block_signals();
@@ -213,7 +213,7 @@ pub fn signals() -> u64 {
 #[inline(always)]
 pub fn take_signals(has: &mut Option<u64>) {
     let signals = signals();
-    if *has != Some(signals) && !silence::is_for_all() {
+    if *has != Some(signals) && !no_syscalls::are_forbidden_to_all() {
         set_blocked(signals);
         *has = Some(signals);
     }

@@ -13,14 +13,14 @@ pub use super::fibers::yield_in_spin_loop;
 use super::gathered_team::{MOST, SCHEDULER};
 use super::{around, forbids};
 use crate::link::pages;
-use crate::program::masters::{LATEST, is_latest_crowded, one_master};
+use crate::program::masters::{LATEST, is_latest_oversubscribed, one_master};
 use crate::program::promise;
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
 use crate::sys::arch::{can_save_registers, yielding};
-use crate::sys::bare::nap;
 use crate::sys::code::{self, Memory, Near};
+use crate::sys::raw_syscalls::nap;
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::grant::{GrantPage, MARKS, Word};
@@ -45,7 +45,7 @@ extern "C" fn yield_now() {
         // SAFETY: the caller runs the member.
         Some(me) => unsafe { yield_in_spin_loop(me) },
         // On newer kernels, giving way to others doesn't let them run.
-        None if is_latest_crowded() => nap(),
+        None if is_latest_oversubscribed() => nap(),
         None => {}
     }
 }
@@ -88,7 +88,7 @@ fn make(word: Word) -> bool {
     let made = try_all();
     if made {
         MADE.store(now(), Ordering::Relaxed);
-        promise::note(fact::YIELDS);
+        promise::record(fact::YIELDS);
     }
     made
 }

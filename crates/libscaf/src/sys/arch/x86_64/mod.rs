@@ -69,7 +69,7 @@ pub fn ticks() -> u64 {
 /// # Safety
 /// `context` is the `ucontext_t` that the kernel handed to a handler of SIGSYS.
 pub unsafe fn trapped_call<'a>(context: *mut c_void) -> (i64, i64, &'a mut i64) {
-    // SAFETY: the caller's word.
+    // SAFETY: the context is the kernel's, as the caller says, and nobody else has it.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let (second, third) = (registers[libc::REG_RSI as usize], registers[libc::REG_RDX as usize]);
     (second, third, &mut registers[libc::REG_RAX as usize])
@@ -82,7 +82,7 @@ pub unsafe fn trapped_call<'a>(context: *mut c_void) -> (i64, i64, &'a mut i64) 
 pub unsafe fn bare_call(number: i64, arguments: [usize; 4]) -> isize {
     let [first, second, third, fourth] = arguments;
     let result: isize;
-    // SAFETY: the caller's word; the kernel changes no other registers.
+    // SAFETY: the call is sound, as the caller says; the kernel changes these registers and no others.
     unsafe {
         asm!(
             "syscall",

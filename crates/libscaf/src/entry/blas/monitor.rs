@@ -7,11 +7,11 @@
 
 use super::find;
 use super::table::{LIBRARIES, Library, NEWS, follow, table, threads};
-use crate::link::{forked, silence, state};
+use crate::link::{attachment, forked, no_syscalls};
 use crate::program::budget::{self, Who};
 use crate::program::masters::NO_SLOT;
-use crate::program::work::{self, Ticket};
-use crate::program::{keeper, masters};
+use crate::program::non_openmp::{self, Ticket};
+use crate::program::{grant_watcher, masters};
 use crate::runtimes::hooks;
 use crate::sys::clock;
 use crate::sys::kernel_threads::{pause, spawn};
@@ -23,7 +23,7 @@ use scaf_team::parallel_detector::{ParallelDetector, Sample};
 
 static UP: AtomicU32 = AtomicU32::new(0);
 
-pub fn call_in() {
+pub fn start_if_needed() {
     let (user, _) = threads();
     if user >= 2 && UP.load(Ordering::Relaxed) == 0 {
         start();
@@ -40,7 +40,7 @@ pub fn at_load() {
 pub fn look() {
     if find::look() {
         forked::watch();
-        call_in();
+        start_if_needed();
     }
 }
 
@@ -50,7 +50,7 @@ fn changed(_: u32) {
 
 #[cold]
 fn start() {
-    if !silence::is_kept() && UP.swap(1, Ordering::SeqCst) == 0 && !spawn(heed, null_mut()) {
+    if !no_syscalls::are_forbidden() && UP.swap(1, Ordering::SeqCst) == 0 && !spawn(monitor, null_mut()) {
         UP.store(0, Ordering::SeqCst);
     }
 }
@@ -65,7 +65,7 @@ struct Clocks {
 
 impl Clocks {
     fn now() -> Clocks {
-        // SAFETY: fills a structure of ours.
+        // SAFETY: the kernel fills the structure, for which zeros are a value.
         unsafe {
             let mut used: libc::rusage = zeroed();
             libc::getrusage(libc::RUSAGE_SELF, &mut used);
@@ -82,7 +82,7 @@ impl Clocks {
 /// Pause before the first look: short, as a new library's threads spin and other programs must make room.
 const FIRST_PAUSE_MS: u32 = 10;
 
-extern "C" fn heed(_: *mut c_void) -> *mut c_void {
+extern "C" fn monitor(_: *mut c_void) -> *mut c_void {
     let mut detector = ParallelDetector::default();
     let mut last = Clocks::now();
     let mut regions = 0;
@@ -91,7 +91,7 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
     let mut pause_ms = FIRST_PAUSE_MS;
     loop {
         pause(i64::from(pause_ms));
-        silence::rest();
+        no_syscalls::sleep_while_forbidden();
         if NEWS.load(Ordering::Relaxed) != 0 || table().next().is_none() {
             look();
         }
@@ -102,10 +102,10 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
             UP.store(0, Ordering::SeqCst);
             return null_mut();
         }
-        if user >= 2 && (!greeted || state::is_waiting()) {
+        if user >= 2 && (!greeted || attachment::is_waiting()) {
             greeted = true;
-            if work::attach(user) {
-                keeper::on_change(changed);
+            if non_openmp::attach(user) {
+                grant_watcher::on_change(changed);
             }
         }
         let now = Clocks::now();
@@ -129,12 +129,12 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
             work = None;
         }
         budget::runs(Who::Blas, if parallel { allowed } else { 0 });
-        // `work::attach` also checks whether the daemon is still there.
-        if parallel && work::attach(user) && work.is_none() {
-            keeper::on_change(changed);
-            work = Some((work::begin_noticed(id(), allowed), allowed));
+        // `non_openmp::attach` also checks whether the daemon is still there.
+        if parallel && non_openmp::attach(user) && work.is_none() {
+            grant_watcher::on_change(changed);
+            work = Some((non_openmp::begin_noticed(id(), allowed), allowed));
         }
-        hooks::call(hooks::get().tended);
+        hooks::call(hooks::get().after_poll);
         pause_ms = detector.pause_ms();
     }
 }
@@ -143,7 +143,7 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
 /// slot is freed because one that is taken counts as a master.
 fn end(ticket: Ticket) {
     let slot = masters::leave_slot();
-    work::end(ticket, 0);
+    non_openmp::end(ticket, 0);
     if slot != 0 && slot != NO_SLOT {
         masters::free_slot(slot);
     }

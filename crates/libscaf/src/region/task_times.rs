@@ -6,7 +6,7 @@
 
 use super::frame::Frame;
 use super::mechanisms::fold;
-use super::place::place;
+use super::serving_runtime::place;
 use super::thread::{Thread, thread};
 use crate::runtimes::entries::{Body, Runtime};
 use crate::sys::arch::{self, ENTRANCE_BYTES, ticks};
@@ -29,7 +29,7 @@ unsafe extern "C" {
 unsafe extern "C" fn run(data: *mut c_void, here: usize) {
     let number = here.wrapping_sub(scaf_tasks as *const () as usize) / ENTRANCE_BYTES;
     let body = BODIES.get(number).map_or(0, |body| body.load(Ordering::Relaxed));
-    // SAFETY: an entrance is given out after its function was noted, and that never changes.
+    // SAFETY: an entrance is given out after its function was recorded, for a task of that function's data.
     unsafe {
         if let Some(body) = function::<Body>(body) {
             Frame::in_task(thread(), body, data);

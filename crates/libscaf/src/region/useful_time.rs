@@ -121,7 +121,7 @@ impl Frame {
     /// # Safety
     /// `data` is what the task's function takes.
     pub unsafe fn in_task(this: &Thread, body: Body, data: *mut c_void) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the task's function takes these data, as the caller says.
         let run = || unsafe { body(data) };
         if let Some(frame) = this.left() {
             // At the region's end, outside of the outlined function. It includes tasks that it waits for.

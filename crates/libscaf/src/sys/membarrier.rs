@@ -18,6 +18,6 @@ pub fn order() -> bool {
 
 /// A command without arguments.
 pub(super) fn membarrier(command: c_int) -> bool {
-    // SAFETY: it touches no memory of ours.
+    // SAFETY: the call takes numbers and touches no memory.
     keeping_errno(|| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) } == 0)
 }

@@ -16,7 +16,7 @@ macro_rules! yields {
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name() -> c_int {
                 type Real = unsafe extern "C" fn() -> c_int;
-                // SAFETY: that function's type; the calling thread's own state.
+                // SAFETY: these functions take nothing and return a number; a member that calls is running.
                 unsafe {
                     match (around(thread()), $next.get::<Real>()) {
                         (Some(me), _) => yielding_loops::yield_in_spin_loop(me),

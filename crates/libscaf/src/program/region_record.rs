@@ -1,4 +1,4 @@
-//! What is remembered of a region ([`Note`], one word): how long it is, which of its runs are measured, and
+//! What is remembered of a region ([`Record`], one word): how long it is, which of its runs are measured, and
 //! what the others count for. Measuring costs 10 ns a time stamp, and 150 ns for each thread's time at two
 //! threads, because a cache line moves between cores. That is nothing for a region of 20 us and a lot for one
 //! of 0.3 us. So a region that was short several times in a row is *sampled*: of [`SAMPLE`] runs one is
@@ -31,7 +31,7 @@ const STREAK_ALONE: u64 = 128;
 
 /// Bits 0 to 15: the useful share of a team's time; 16 to 31: wall ticks with one thread; both smoothed. 32
 /// to 39, 40 to 47: short runs in a row, of several threads and of one. Then the fields below.
-pub struct Note(u64);
+pub struct Record(u64);
 
 /// Two bits: 0 before the first run; [`NOT_LONG`] or [`LONG`], as the latest measured run was; [`WAS_LONG`],
 /// if only the one before was. Programs run a region once for a start and then at length.
@@ -71,10 +71,10 @@ impl Share {
     }
 }
 
-impl Note {
+impl Record {
     #[inline(always)]
-    pub fn of(code: Code) -> Note {
-        Note(code.note.load(Ordering::Relaxed))
+    pub fn of(code: Code) -> Record {
+        Record(code.record.load(Ordering::Relaxed))
     }
 
     /// The share that this run of several threads counts for, if it isn't measured.
@@ -121,16 +121,16 @@ impl Note {
 
     #[inline(always)]
     pub fn learn_marked(code: Code) {
-        let before = code.note.load(Ordering::Relaxed);
+        let before = code.record.load(Ordering::Relaxed);
         if before & MARKED == 0 {
-            code.note.store(before | MARKED, Ordering::Relaxed);
+            code.record.store(before | MARKED, Ordering::Relaxed);
         }
     }
 
     /// Reports runs, unless the grant changed in the latest of them or there are several masters.
     #[inline(always)]
     pub fn report(code: Code, body: Body, runs: &Runs) {
-        let before = code.note.load(Ordering::Relaxed);
+        let before = code.record.load(Ordering::Relaxed);
         let row = ((before & ROW) >> ROW_SHIFT) as usize;
         if pages::grant().word() != runs.grant || !one_master() {
             return;
@@ -140,7 +140,7 @@ impl Note {
         let iterations = runs.iterations.map_or(0, |each| each.wrapping_mul(runs.count));
         let at = pages::report().rows().add(row, key, runs.count, runs.wall, iterations);
         if at != row && at < ROWS {
-            code.note.store(before & !ROW | (at as u64) << ROW_SHIFT & ROW, Ordering::Relaxed);
+            code.record.store(before & !ROW | (at as u64) << ROW_SHIFT & ROW, Ordering::Relaxed);
         }
     }
 
@@ -152,7 +152,7 @@ impl Note {
 
     /// They did.
     pub fn gets_stuck(code: Code) {
-        code.note.fetch_or(STUCK, Ordering::Relaxed);
+        code.record.fetch_or(STUCK, Ordering::Relaxed);
     }
 
     fn team_streak(&self) -> u64 {
@@ -167,34 +167,34 @@ impl Note {
     #[inline(always)]
     pub fn learn_team(code: Code, wall: u64, useful: u64, threads: u64, plain: bool) {
         if wall > short_ticks(threads) || !plain {
-            return Note::learn_length(code.note, wall);
+            return Record::learn_length(code.record, wall);
         }
-        let note = Note::of(code);
+        let note = Record::of(code);
         let all = wall.wrapping_mul(threads).max(1);
         let share = (useful << 16).checked_div(all).unwrap_or(0).min(0xffff);
         let streak = note.team_streak();
         let share = smooth(streak, note.0 & 0xffff, share);
         let rest = note.0 & !(LENGTH | 0xff_0000_ffff) | length(note.0, wall);
-        code.note.store(rest | (streak + 1).min(STREAK) << 32 | share, Ordering::Relaxed);
+        code.record.store(rest | (streak + 1).min(STREAK) << 32 | share, Ordering::Relaxed);
     }
 
     #[inline(always)]
     pub fn learn_alone(code: Code, wall: u64) {
         if wall > SHORT_TICKS {
-            return Note::learn_length(code.note, wall);
+            return Record::learn_length(code.record, wall);
         }
-        let note = Note::of(code);
+        let note = Record::of(code);
         let streak = note.alone_streak();
         let rest = note.0 & !(LENGTH | 0xff00_ffff_0000) | length(note.0, wall);
         let wall = smooth(streak, note.0 >> 16 & 0xffff, wall);
-        code.note.store(rest | (streak + 1).min(STREAK_ALONE) << 40 | wall << 16, Ordering::Relaxed);
+        code.record.store(rest | (streak + 1).min(STREAK_ALONE) << 40 | wall << 16, Ordering::Relaxed);
     }
 
     /// An unmeasured run of several `threads` took `wall` ticks: is the region still short?
     #[inline(always)]
     pub fn check(code: Code, threads: u64, wall: u64) {
         if wall > 2 * short_ticks(threads) {
-            Note::learn_length(code.note, wall);
+            Record::learn_length(code.record, wall);
         }
     }
 }

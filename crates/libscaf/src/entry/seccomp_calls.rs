@@ -1,11 +1,12 @@
 //! Calls of the C library's by which a thread puts itself, or the whole process, under a filter of system
-//! calls (seccomp); libseccomp makes these, too. The client falls silent first (`link/silence.rs`). Any other
-//! call is passed on as it came. A program that makes the system call by instructions of its own isn't seen.
+//! calls (seccomp); libseccomp makes these, too. Just before, the client stops making system calls
+//! (`link/no_syscalls.rs`). Any other call is passed on as it came. A program that makes the system call by
+//! instructions of its own isn't seen.
 
-use crate::link::{silence, state};
+use crate::link::{attachment, no_syscalls};
 use crate::region::enter;
 use crate::sys::arch;
-use crate::sys::filters::{are_set_by_prctl, are_set_by_seccomp};
+use crate::sys::seccomp_filters::{are_set_by_prctl, are_set_by_seccomp};
 use crate::sys::symbols::{self, function};
 use core::ffi::{c_int, c_long};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +38,7 @@ fn find(place: &AtomicUsize, name: &core::ffi::CStr) -> usize {
     if known != 0 {
         return known;
     }
-    // SAFETY: an address.
+    // SAFETY: an address may be any number, and isn't called as one.
     let found = unsafe { symbols::next::<usize>(name) }.unwrap_or(0);
     place.store(found, Ordering::Relaxed);
     found
@@ -51,7 +52,7 @@ unsafe extern "C" fn by_prctl(
     fifth: usize,
 ) -> c_int {
     type Real = unsafe extern "C" fn(c_int, usize, usize, usize, usize) -> c_int;
-    // SAFETY: as C calls it; the program's own arguments.
+    // SAFETY: prctl takes five words, and gets the program's.
     unsafe {
         let Some(real) = function::<Real>(find_prctl()) else { return -1 };
         let call = || real(option, mode, program, fourth, fifth).into();
@@ -74,26 +75,26 @@ unsafe extern "C" fn by_number(
     } else {
         (are_set_by_prctl(first as c_int, second, third), false)
     };
-    // SAFETY: as above.
+    // SAFETY: syscall takes seven words, and gets the program's.
     unsafe {
         let Some(real) = function::<Real>(find_syscall()) else { return -1 };
         around(sets, for_all, || real(number, first, second, third, fourth, fifth, sixth))
     }
 }
 
-/// Makes the call, before which the client falls silent if the call `sets` a filter, or one `for_all`
-/// threads. A result below 0 says that it didn't.
+/// Makes the call. If it `sets` a filter, or one `for_all` threads, the client stops making system calls
+/// first. A result below 0 says that none was set.
 fn around(sets: bool, for_all: bool, call: impl FnOnce() -> c_long) -> c_long {
-    let silent = sets && state::has_calls_to_give_up();
+    let silent = sets && attachment::has_syscalls_to_give_up();
     if silent {
         enter::fill_teams();
-        state::fall_silent(for_all);
-    } else if sets && silence::is_known() {
-        silence::begin(for_all);
+        attachment::give_up_syscalls(for_all);
+    } else if sets && no_syscalls::are_known_forbidden() {
+        no_syscalls::forbid(for_all);
     }
     let result = call();
     if silent && result < 0 {
-        state::speak_again();
+        attachment::resume_syscalls();
     }
     result
 }

@@ -16,7 +16,7 @@ macro_rules! masks {
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
                 type Real = unsafe extern "C" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
-                // SAFETY: that function's type; the program's own arguments.
+                // SAFETY: both functions have this type, and get the program's arguments.
                 unsafe {
                     match $next.get::<Real>() {
                         Some(real) => member_signals::change(|| real(how, new, old)),
@@ -44,7 +44,7 @@ pub fn at_load() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> c_int {
     type Real = unsafe extern "C" fn(*const stack_t, *mut stack_t) -> c_int;
-    // SAFETY: as above.
+    // SAFETY: the C library's function has this type, and gets the program's arguments.
     unsafe {
         match SIGALTSTACK.get::<Real>() {
             Some(real) => member_signals::change(|| real(new, old)),
@@ -57,7 +57,8 @@ pub unsafe extern "C" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_getattr_np(whose: pthread_t, attributes: *mut pthread_attr_t) -> c_int {
     type Real = unsafe extern "C" fn(pthread_t, *mut pthread_attr_t) -> c_int;
-    // SAFETY: as above; what was filled in is the program's.
+    // SAFETY: the C library's function has this type, and gets the program's arguments. It has filled in the
+    // attributes, whose stack is set to the member's.
     unsafe {
         let Some(real) = GETATTR.get::<Real>() else { return libc::ENOSYS };
         let result = real(whose, attributes);

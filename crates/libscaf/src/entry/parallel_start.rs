@@ -1,7 +1,7 @@
 //! Regions opened by one call and ended by another: what gcc emitted before 4.9.
 
 use crate::program::masters::{Master, master, slot_of};
-use crate::program::sampling::Note;
+use crate::program::region_record::Record;
 
 use crate::region::enter::{open, run_thread};
 use crate::region::entered::Entered;
@@ -22,7 +22,7 @@ use scaf_proto::report::SLOTS;
 struct Opened {
     entered: Entered,
     frame: Frame,
-    note: &'static AtomicU64,
+    record: &'static AtomicU64,
     /// Tick at which its master began to run its body.
     inside_since: u64,
 }
@@ -71,7 +71,7 @@ pub unsafe fn start(region: Region, pass: impl Pass<()>) {
     frame.slot = entered.slot;
     // SAFETY: the place is this master's, whose last such region has ended, with all its threads.
     let opened =
-        unsafe { (*place_of(master)).write(Opened { entered, frame, note: code.note, inside_since: 0 }) };
+        unsafe { (*place_of(master)).write(Opened { entered, frame, record: code.record, inside_since: 0 }) };
     this.frame.set(&raw const opened.frame);
     pass(code.runtime, run_thread, (&raw mut opened.frame).cast(), entered.choice.pass);
     opened.inside_since = ticks();
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn end(caller: usize) {
         let (others, theirs) = opened.frame.inside();
         let own = done.wrapping_sub(opened.inside_since);
         opened.entered.add_up(slot, &opened.frame, left, (others + 1, theirs.wrapping_add(own)));
-        Note::learn_length(opened.note, left.wrapping_sub(opened.entered.at));
+        Record::learn_length(opened.record, left.wrapping_sub(opened.entered.at));
         opened.entered.leave(this);
     } else {
         Entered::leave_unmeasured(this);

@@ -2,31 +2,6 @@
 //! even `errno`.
 
 use super::arch::bare_call;
-use core::sync::atomic::AtomicU32;
-use scaf_team::Sleep;
-
-/// Sleeps and wakes as [`super::futex::Futex`] does.
-pub struct Bare;
-
-impl Sleep for Bare {
-    fn sleep(&self, word: &AtomicU32, value: u32, limit_ms: u32) -> bool {
-        let nanoseconds = i64::from(limit_ms % 1_000) * 1_000_000;
-        let limit = libc::timespec { tv_sec: i64::from(limit_ms / 1_000), tv_nsec: nanoseconds };
-        let until = if limit_ms == 0 { 0 } else { (&raw const limit).expose_provenance() };
-        let how = (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as usize;
-        let word = word.as_ptr().expose_provenance();
-        // SAFETY: the kernel reads a word and a time of ours.
-        let result = unsafe { bare_call(libc::SYS_futex, [word, how, value as usize, until]) };
-        result == -(libc::ETIMEDOUT as isize)
-    }
-
-    fn wake_all(&self, word: &AtomicU32) {
-        let how = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
-        let word = word.as_ptr().expose_provenance();
-        // SAFETY: the kernel takes the address for a name.
-        unsafe { bare_call(libc::SYS_futex, [word, how, i32::MAX as usize, 0]) };
-    }
-}
 
 /// Sleeps as short as the kernel can: some 50 us, its slack for timers.
 pub fn nap() {
@@ -36,12 +11,12 @@ pub fn nap() {
 /// Sleeps for so many nanoseconds, below a second, and that slack.
 pub fn nap_for(nanoseconds: u32) {
     let pause = libc::timespec { tv_sec: 0, tv_nsec: nanoseconds.into() };
-    // SAFETY: the kernel reads a time of ours.
+    // SAFETY: the kernel reads the time, and writes none back, as it is given no place for that.
     unsafe { bare_call(libc::SYS_nanosleep, [(&raw const pause).expose_provenance(), 0, 0, 0]) };
 }
 
 pub fn give_way() {
-    // SAFETY: takes nothing.
+    // SAFETY: sched_yield takes nothing.
     unsafe { bare_call(libc::SYS_sched_yield, [0; 4]) };
 }
 
@@ -59,7 +34,7 @@ pub fn set_blocked(signals: u64) -> u64 {
     let mut before = 0u64;
     let (new, old) = ((&raw const signals).expose_provenance(), (&raw mut before).expose_provenance());
     let arguments = [libc::SIG_SETMASK as usize, new, old, size_of::<u64>()];
-    // SAFETY: the kernel reads and writes masks of ours.
+    // SAFETY: the kernel reads one mask and writes the other, each of the size that it is told.
     unsafe { bare_call(libc::SYS_rt_sigprocmask, arguments) };
     before
 }

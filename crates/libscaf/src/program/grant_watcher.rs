@@ -5,7 +5,7 @@
 //! it attaches. Listeners may hold locks of their libraries. So none is called during a fork, for the child
 //! would find such a lock taken for ever; nor after `exit` has begun, when those libraries are taken down.
 
-use crate::link::{grant, pages, state};
+use crate::link::{attachment, grant, pages};
 use crate::sys::arch::ticks;
 use crate::sys::clock::now_ms;
 use crate::sys::errno::keeping_errno;
@@ -43,23 +43,23 @@ pub fn on_change(listener: Listener) -> bool {
         let found = place.compare_exchange(null_mut(), function, Ordering::AcqRel, Ordering::Acquire);
         found.is_ok() || found == Err(function)
     });
-    if there && state::is_attached() {
-        call_in();
-        // The keeper has to tell the new listener.
+    if there && attachment::is_attached() {
+        start_if_needed();
+        // The grant watcher has to call the new listener.
         grant::wake();
     }
     there
 }
 
-/// Starts the keeper if there are listeners. To be called while the process is attached.
+/// Starts it if there are listeners. To be called while the process is attached.
 #[inline(always)]
-pub fn call_in() {
+pub fn start_if_needed() {
     if UP.load(Ordering::Relaxed) == 0 && listeners() != 0 {
         start();
     }
 }
 
-pub fn is_here() -> bool {
+pub fn is_running() -> bool {
     UP.load(Ordering::Relaxed) != 0
 }
 
@@ -78,16 +78,16 @@ fn start() {
         // SAFETY: a function of this library, which is never unloaded. Registered last, it is called first.
         keeping_errno(|| unsafe { libc::atexit(at_exit) });
     }
-    if !spawn(keep, null_mut()) {
+    if !spawn(watch, null_mut()) {
         UP.store(0, Ordering::SeqCst);
     }
 }
 
-extern "C" fn keep(_: *mut c_void) -> *mut c_void {
+extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     let mut notifier = DopNotifier::new();
     let mut known = 0;
     loop {
-        state::tend_other(ticks());
+        attachment::poll_outside_region(ticks());
         // Read before the DoP, so that a change after this load ends the sleep.
         let word = pages::grant().word();
         let (dop, there, now) = (grant::dop(), listeners(), now_ms());
@@ -125,7 +125,7 @@ fn lock(limit_ms: u32) -> bool {
         let Err(taken) = LOCK.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed) else {
             return true;
         };
-        // A closed lock is never given back: the keeper stays here until the process has ended.
+        // A closed lock is never given back: the grant watcher stays here until the process has ended.
         let in_vain = taken == CLOSED && limit_ms != 0;
         if in_vain || Futex.sleep(&LOCK, taken, limit_ms) {
             return false;

@@ -5,7 +5,7 @@
 //! just that filter, and survived: filters are never taken off, so as many are the same ones.
 
 use crate::sys::futex::Futex;
-use crate::sys::{filters, settings};
+use crate::sys::{seccomp_filters, settings};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
 
@@ -19,7 +19,7 @@ const FOR_ALL: u32 = 3;
 
 /// Whether no call of our own may be made. Looks for filters once.
 #[inline]
-pub fn is_kept() -> bool {
+pub fn are_forbidden() -> bool {
     match STATE.load(Ordering::Acquire) {
         FREE => false,
         SILENT | FOR_ALL => true,
@@ -29,39 +29,39 @@ pub fn is_kept() -> bool {
 
 /// The same as far as is known: never looks.
 #[inline]
-pub fn is_known() -> bool {
+pub fn are_known_forbidden() -> bool {
     STATE.load(Ordering::Acquire) >= SILENT
 }
 
 #[cold]
 fn find_out() -> bool {
     let harmless = |filters| filters == 0 || filters == settings::get().filters;
-    let state = if filters::in_force().is_some_and(harmless) { FREE } else { SILENT };
+    let state = if seccomp_filters::in_force().is_some_and(harmless) { FREE } else { SILENT };
     // Meanwhile another thread may have put itself under a filter.
     let _ = STATE.compare_exchange(UNKNOWN, state, Ordering::AcqRel, Ordering::Acquire);
-    is_known()
+    are_known_forbidden()
 }
 
 /// Whether no thread may make any, whenever it was started.
-pub fn is_for_all() -> bool {
+pub fn are_forbidden_to_all() -> bool {
     STATE.load(Ordering::Acquire) == FOR_ALL
 }
 
 /// From now on.
-pub fn begin(for_all: bool) {
+pub fn forbid(for_all: bool) {
     STATE.fetch_max(if for_all { FOR_ALL } else { SILENT }, Ordering::AcqRel);
 }
 
 /// Where a thread of ours, that sleeps, looks and sleeps again, stays for ever if it may not do that any
 /// more. To end would take calls, too.
-pub fn rest() {
-    while is_known() {
+pub fn sleep_while_forbidden() {
+    while are_known_forbidden() {
         Futex.sleep(&STATE, STATE.load(Ordering::Acquire), 0);
     }
 }
 
 /// It was in vain: no filter came.
-pub fn end() {
+pub fn permit() {
     STATE.store(UNKNOWN, Ordering::Release);
     Futex.wake_all(&STATE);
 }

@@ -7,10 +7,10 @@
 //! One thread's outermost call at a time is heard: with several in MPI, others may still compute.
 
 use super::masters::master;
-use crate::link::{pages, state};
+use crate::link::{attachment, pages};
 use crate::sys::arch::{ticks, tls_base};
-use crate::sys::bare::nap_for;
-use crate::sys::settings;
+use crate::sys::raw_syscalls::nap_for;
+use crate::sys::{process, settings};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Ticks that a wait lasts before the daemon is told, 0.1 to 0.3 ms.
@@ -44,7 +44,7 @@ static NAP: AtomicU32 = AtomicU32::new(0);
 /// address on its stack. True if that call is heard, and [`end`] is to be called.
 #[inline]
 pub fn begin(frame: usize) -> bool {
-    if !state::is_expected() || master().depth.get() != 0 {
+    if !attachment::is_expected() || master().depth.get() != 0 {
         return false;
     }
     let own = tls_base();
@@ -131,8 +131,8 @@ fn waits_long(since: u64, now: u64) {
     if expected < SOON * SHORT_TICKS {
         return;
     }
-    state::tend_other(now);
-    if !state::is_attached() {
+    attachment::poll_outside_region(now);
+    if !attachment::is_attached() {
         return;
     }
     if !pages::report().rank().waits() {
@@ -149,7 +149,7 @@ fn waits_long(since: u64, now: u64) {
 fn say(waits: bool) {
     let rank = pages::report().rank();
     rank.set_waits(waits);
-    if !state::have_page_read() && waits {
+    if !attachment::request_read() && waits {
         rank.set_waits(false);
         begin_anew(ticks());
     }
@@ -159,8 +159,7 @@ fn say(waits: bool) {
 /// whose children they are.
 fn job() -> u64 {
     let launch = settings::get().launch;
-    // SAFETY: takes nothing.
-    if launch != 0 { launch } else { (unsafe { libc::getppid() } as u32).max(1).into() }
+    if launch != 0 { launch } else { (process::parent() as u32).max(1).into() }
 }
 
 pub fn after_fork() {

@@ -12,14 +12,14 @@ const LINE: usize = 32;
 pub fn in_force() -> Option<u32> {
     let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
     let path = STATUS.as_ptr().expose_provenance();
-    // SAFETY: a constant path. No libc function: those are points of cancellation.
+    // SAFETY: the kernel reads a C string. No libc function: those are points of cancellation.
     let file = unsafe { bare_call(libc::SYS_openat, [libc::AT_FDCWD as usize, path, flags, 0]) };
     let file = usize::try_from(file).ok()?;
     let mut status = Status { line: [0; LINE], length: 0, filtered: false, filters: None };
     let mut bytes = [0u8; 512];
     let read = loop {
         let room = [file, bytes.as_mut_ptr().expose_provenance(), bytes.len(), 0];
-        // SAFETY: reads into memory of ours.
+        // SAFETY: the kernel writes no more than there is room.
         let got = unsafe { bare_call(libc::SYS_read, room) };
         match usize::try_from(got) {
             Ok(0) => break true,
@@ -27,7 +27,7 @@ pub fn in_force() -> Option<u32> {
             Err(_) => break false,
         }
     };
-    // SAFETY: our own file.
+    // SAFETY: the descriptor was opened above, and nobody else has it.
     unsafe { bare_call(libc::SYS_close, [file, 0, 0, 0]) };
     if !read {
         return None;

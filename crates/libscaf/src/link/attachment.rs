@@ -1,12 +1,12 @@
 //! Attaching to the daemon, staying attached, and noticing that it is gone. A process attaches at its first
-//! parallel region or other work (`program/work.rs`), or as it starts if its OpenMP runtime is loaded with
-//! it: until its first region it computes on a context that nobody else is to be given. From then on
-//! [`tend`] is one comparison a region, and about once a second a look at the socket. When the daemon is
+//! parallel region or other work (`program/non_openmp.rs`), or as it starts if its OpenMP runtime is loaded
+//! with it: until its first region it computes on a context that nobody else is to be given. From then on
+//! [`poll`] is one comparison a region, and about once a second a look at the socket. When the daemon is
 //! gone, or its lease is over, the program is unmanaged until one is back. One thread at a time does this;
 //! others pass by. The only wait is for the daemon's answer when attaching, at most [`PATIENCE_MS`]; a later
 //! region takes a late answer.
 
-use super::{affinity, forked, pages, silence, socket};
+use super::{affinity, forked, no_syscalls, pages, socket};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::module_of;
 use crate::runtimes::{hooks, lookup, modules};
@@ -14,7 +14,7 @@ use crate::sys::arch::ticks;
 use crate::sys::kernel_threads::pause;
 use crate::sys::settings;
 use crate::sys::undisturbed::undisturbed;
-use crate::sys::{clock, glibc};
+use crate::sys::{clock, glibc, process};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::hello::{
@@ -60,10 +60,8 @@ pub fn set_at_work(at_work: bool) {
 
 /// The library was loaded: attaches at once if regions are to be expected. The program doesn't wait for that.
 pub fn at_load() {
-    if lookup::is_any_loaded() && !silence::is_kept() {
-        // SAFETY: asks for a number.
-        let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
-        if let Some((_, base)) = module_of(program) {
+    if lookup::is_any_loaded() && !no_syscalls::are_forbidden() {
+        if let Some((_, base)) = module_of(process::program_headers()) {
             // Most have their regions in their own code, which is inspected until the first of these.
             modules::number_of(base);
         }
@@ -81,16 +79,16 @@ pub fn at_load() {
 
 /// Called at the entry of each region that isn't nested, at tick `now`.
 #[inline(always)]
-pub fn tend(now: u64, runtime: &Runtime) {
+pub fn poll(now: u64, runtime: &Runtime) {
     if is_due(now) || modules::NEWS.load(Ordering::Relaxed) != 0 {
         look(now, Some(runtime));
     }
 }
 
-/// As [`tend`], where no region is entered. So libraries that are new can wait: Python loads 60 in a second,
+/// As [`poll`], where no region is entered. So libraries that are new can wait: Python loads 60 in a second,
 /// and to have them inspected each time took 0.1 s of that.
 #[inline(always)]
-pub fn tend_other(now: u64) {
+pub fn poll_outside_region(now: u64) {
     if is_due(now) {
         look(now, None);
     }
@@ -132,7 +130,7 @@ fn take_socket() -> Option<u64> {
 #[cold]
 #[inline(never)]
 fn look(now: u64, runtime: Option<&Runtime>) {
-    if silence::is_kept() {
+    if no_syscalls::are_forbidden() {
         return look_no_more(now);
     }
     undisturbed(|| look_undisturbed(now, runtime));
@@ -147,11 +145,11 @@ fn look_no_more(now: u64) {
 
 fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
     let Some(next) = take_socket() else { return };
-    if silence::is_known() {
+    if no_syscalls::are_known_forbidden() {
         return look_no_more(now);
     }
     if let Some(runtime) = runtime {
-        hooks::get().look.iter().for_each(|hook| hook(runtime));
+        hooks::get().before_poll.iter().for_each(|hook| hook(runtime));
     }
     modules::take_news();
     match STATE.load(Ordering::Relaxed) {
@@ -178,7 +176,7 @@ fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
     } else if STATE.load(Ordering::Relaxed) == GREETED {
         LATE_TICKS
     } else {
-        hooks::call(hooks::get().tended);
+        hooks::call(hooks::get().after_poll);
         LOOK_TICKS
     };
     NEXT_LOOK.store(ticks().wrapping_add(pause), Ordering::Release);
@@ -192,8 +190,7 @@ fn greet() {
         return;
     }
     if send(ATTACH) {
-        // SAFETY: takes nothing.
-        PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
+        PROCESS.store(process::pid(), Ordering::Relaxed);
         STATE.store(GREETED, Ordering::Relaxed);
         if !STARTING.load(Ordering::Relaxed) {
             take_answer(PATIENCE_MS);
@@ -250,7 +247,7 @@ fn take_answer(patience_ms: c_int) {
 
 /// Whether the descriptor is a page that can't be cut short while it is mapped.
 fn is_page(fd: c_int) -> bool {
-    // SAFETY: plain system calls.
+    // SAFETY: asks about a descriptor, and takes numbers only.
     unsafe {
         let seals = libc::fcntl(fd, libc::F_GET_SEALS);
         seals >= 0
@@ -286,7 +283,7 @@ pub fn ask_back(epoch: u32) -> bool {
     if ASKED_BACK.load(Ordering::Relaxed) == epoch {
         return false;
     }
-    let told = have_page_read();
+    let told = request_read();
     if told {
         ASKED_BACK.store(epoch, Ordering::Relaxed);
     }
@@ -294,7 +291,7 @@ pub fn ask_back(epoch: u32) -> bool {
 }
 
 /// Has the daemon look at the report page now. False if the socket is in use or full.
-pub fn have_page_read() -> bool {
+pub fn request_read() -> bool {
     undisturbed(|| {
         let Some(next) = take_socket() else { return false };
         let told = STATE.load(Ordering::Relaxed) == ATTACHED && send(ENTERED);
@@ -311,15 +308,14 @@ fn hang_up() {
 
 /// Whether there is anything to leave before a thread is put under a filter of system calls. Not in a child
 /// that has its parent's memory, and is about to become another program.
-pub fn has_calls_to_give_up() -> bool {
-    let process = PROCESS.load(Ordering::Relaxed);
-    // SAFETY: takes nothing.
-    !silence::is_kept() && (process == 0 || process == unsafe { libc::getpid() })
+pub fn has_syscalls_to_give_up() -> bool {
+    let known = PROCESS.load(Ordering::Relaxed);
+    !no_syscalls::are_forbidden() && (known == 0 || known == process::pid())
 }
 
 /// Just before the calling thread is put under such a filter: leaves the daemon, and makes no more calls
-/// ([`silence`]), on no thread if it is `for_all`.
-pub fn fall_silent(for_all: bool) {
+/// ([`no_syscalls`]), on no thread if it is `for_all`.
+pub fn give_up_syscalls(for_all: bool) {
     undisturbed(|| {
         // Whoever looks is done soon, or was left behind by a fork.
         for _ in 0..FINISH_MS {
@@ -334,14 +330,14 @@ pub fn fall_silent(for_all: bool) {
         }
         pages::unmap();
         hang_up();
-        silence::begin(for_all);
+        no_syscalls::forbid(for_all);
         look_no_more(ticks());
     });
 }
 
 /// No filter came: the next region looks for a daemon.
-pub fn speak_again() {
-    silence::end();
+pub fn resume_syscalls() {
+    no_syscalls::permit();
     NEXT_LOOK.store(0, Ordering::Release);
 }
 

@@ -1,11 +1,11 @@
 //! The foundation for work that isn't an OpenMP region: threads of TBB, of a BLAS, of the program's own
 //! pools.
 //! ```text
-//! keeper::on_change(resized);                 once: a plain fn(u32), if the library has a setter
-//! work::attach(natural);                      before each piece of work: 2 ns when attached
+//! grant_watcher::on_change(resized);                 once: a plain fn(u32), if the library has a setter
+//! non_openmp::attach(natural);                      before each piece of work: 2 ns when attached
 //! let threads = natural.min(grant::dop());    how many are to work now
-//! let ticket = work::begin(id, threads);      the daemon sees a parallel program
-//! work::end(ticket, units);                   and what that took on so many contexts
+//! let ticket = non_openmp::begin(id, threads);      the daemon sees a parallel program
+//! non_openmp::end(ticket, units);                   and what that took on so many contexts
 //! ```
 //! - `attach` connects at the first call (0.1 to 2 ms), and later looks at the socket once a second. It has
 //!   to come first, in a forked child, too, which knows nothing of the parent's threads.
@@ -17,9 +17,9 @@
 //!   The daemon doesn't believe more than the process's CPU clock.
 //! - `begin` asks for lent contexts back, whatever `threads` is: the pool's next piece gets more.
 
-use super::keeper;
+use super::grant_watcher;
 use super::masters::{self, NO_SLOT, master};
-use crate::link::{pages, state};
+use crate::link::{attachment, pages};
 use crate::runtimes::copies;
 use crate::runtimes::entries::Runtime;
 use crate::sys::arch::ticks;
@@ -62,10 +62,10 @@ static FORKS: AtomicU32 = AtomicU32::new(0);
 #[inline]
 pub fn attach(natural: u32) -> bool {
     masters::widen(natural);
-    state::tend_other(ticks());
-    let attached = state::is_attached();
+    attachment::poll_outside_region(ticks());
+    let attached = attachment::is_attached();
     if attached {
-        keeper::call_in();
+        grant_watcher::start_if_needed();
     }
     attached
 }
@@ -86,10 +86,10 @@ fn begin_as(id: u64, threads: u32, joins: bool) -> Ticket {
         return Ticket::NONE;
     }
     let now = ticks();
-    state::tend_other(now);
+    attachment::poll_outside_region(now);
     let grant = pages::grant().word();
     if grant.lent() {
-        state::ask_back(grant.epoch());
+        attachment::ask_back(grant.epoch());
     }
     let Some((number, slot)) = free_slot() else {
         return Ticket::NONE;

@@ -1,6 +1,6 @@
 //! The runtimes that hold permits: one for each copy of oneTBB.
 
-use crate::sys::bare::set_blocked;
+use crate::sys::raw_syscalls::set_blocked;
 use crate::sys::signals::blocked;
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
@@ -15,7 +15,7 @@ static CONNECTED: AtomicU32 = AtomicU32::new(0);
 
 pub fn callback_of(client: u64) -> Option<Callback> {
     let callback = CALLBACKS.get((client as usize).wrapping_sub(1))?.load(Ordering::Acquire);
-    // SAFETY: other values are only written by `connect`.
+    // SAFETY: other values are functions of this type, which only `connect` writes.
     (callback > NO_CALLBACK).then(|| unsafe { transmute::<usize, Callback>(callback) })
 }
 

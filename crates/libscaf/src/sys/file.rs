@@ -1,0 +1,36 @@
+//! Files by their descriptors, without the C library's buffers.
+
+use super::errno::keeping_errno;
+use core::ffi::{CStr, c_int};
+
+/// An open file; closed when it is dropped.
+pub struct File(c_int);
+
+impl File {
+    pub fn open(path: &CStr, flags: c_int) -> Option<File> {
+        // SAFETY: the kernel reads a C string.
+        keeping_errno(|| File::from_result(unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) }))
+    }
+
+    /// What a call returned that opens a file: a descriptor that nobody else has, or -1.
+    pub fn from_result(result: c_int) -> Option<File> {
+        (result >= 0).then_some(File(result))
+    }
+
+    pub fn descriptor(&self) -> c_int {
+        self.0
+    }
+
+    /// Bytes that were read; `None` if that failed.
+    pub fn read(&self, room: &mut [u8]) -> Option<usize> {
+        // SAFETY: the kernel writes as much as there is room.
+        usize::try_from(unsafe { libc::read(self.0, room.as_mut_ptr().cast(), room.len()) }).ok()
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is ours alone, by `from_result`.
+        keeping_errno(|| unsafe { libc::close(self.0) });
+    }
+}
