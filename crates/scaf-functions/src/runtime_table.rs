@@ -133,7 +133,7 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     GOMP_ordered_end: neutral, Nothing(0);
     GOMP_ordered_start(*mut c_void) -> *mut c_void: ours, Nothing(0) => caller gomp::tasks::ordered_start;
     GOMP_parallel(Body, *mut c_void, u32, u32): ours, Nothing(4) => own gomp::GOMP_parallel;
-    GOMP_parallel_end(): forbidden => caller opened::end;
+    GOMP_parallel_end(): forbidden => caller parallel_start::end;
     GOMP_parallel_loop_dynamic as ParallelLoop: ours => own gomp::GOMP_parallel_loop_dynamic;
     GOMP_parallel_loop_dynamic_start as LoopStart: forbidden => own gomp::GOMP_parallel_loop_dynamic_start;
     GOMP_parallel_loop_guided as ParallelLoop: ours => own gomp::GOMP_parallel_loop_guided;

@@ -1,9 +1,9 @@
 //! Exports: one for each row of the table of functions that has a handler (`crates/scaf-functions`).
 
 use super::kmpc::members::MEMBER_AT;
-use super::{gomp, kmpc, opened};
+use super::{gomp, kmpc, parallel_start};
 use crate::region::mechanisms::gather;
-use crate::region::place::place;
+use crate::region::serving_runtime::place;
 use crate::region::thread::thread;
 use crate::runtimes::entries::{Runtime, name_of};
 use crate::sys::arch;
