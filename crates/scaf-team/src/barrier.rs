@@ -40,7 +40,7 @@ pub struct Barrier {
 impl Barrier {
     /// A barrier that nobody has arrived at.
     pub fn new() -> Barrier {
-        Barrier { arrived: Line(AtomicU32::new(0)), word: AtomicU32::new(0), asleep: AtomicU32::new(0) }
+        Barrier { arrived: Line::new(), word: AtomicU32::new(0), asleep: AtomicU32::new(0) }
     }
 
     /// Waits until all `team` threads have arrived; `spins` says in each round whether to look again or to

@@ -34,6 +34,14 @@ use sync::AtomicU32;
 #[repr(align(64))]
 struct Line(AtomicU32);
 
+impl Line {
+    sync::constructor! {
+        fn new() -> Self {
+            Line(AtomicU32::new(0))
+        }
+    }
+}
+
 /// How threads sleep until another one wakes them; on Linux, a futex.
 pub trait Sleep {
     /// Sleeps until woken, unless `word` has another value: looking and falling asleep are one step. Gives up

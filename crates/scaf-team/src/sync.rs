@@ -21,3 +21,29 @@ pub(crate) fn in_order() {
     #[cfg(loom)]
     loom::sync::atomic::fence(Ordering::SeqCst);
 }
+
+/// Defines a constructor that is `const` with `core`'s atomics; loom's can't be made in a constant.
+macro_rules! constructor {
+    ($(#[$attribute:meta])* $visibility:vis fn new() -> $of:ty $body:block) => {
+        $(#[$attribute])*
+        #[cfg(not(loom))]
+        $visibility const fn new() -> $of $body
+
+        $(#[$attribute])*
+        #[cfg(loom)]
+        $visibility fn new() -> $of $body
+    };
+}
+pub(crate) use constructor;
+
+/// An array of `$length` times `$element`, in such a constructor.
+macro_rules! array {
+    ($element:expr; $length:expr) => {{
+        #[cfg(not(loom))]
+        let array = [const { $element }; $length];
+        #[cfg(loom)]
+        let array = core::array::from_fn::<_, { $length }, _>(|_| $element);
+        array
+    }};
+}
+pub(crate) use array;

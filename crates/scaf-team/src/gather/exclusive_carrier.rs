@@ -5,7 +5,7 @@
 //! carrier come ends that first ([`Exclusive::revoke`]): has all processors see it, and looks whether the
 //! carrier is just at it. If so, that is tried again later, so nobody waits for anybody.
 
-use crate::sync::{AtomicU32, Ordering, compiled_in_order};
+use crate::sync::{AtomicU32, Ordering, array, compiled_in_order, constructor};
 
 #[derive(Debug)]
 #[repr(align(64))]
@@ -24,16 +24,11 @@ const REVOKING: u32 = 1;
 const EXCLUSIVE: u32 = 2;
 
 impl Exclusive {
-    #[cfg(not(loom))]
-    pub const fn new() -> Exclusive {
-        let [state, in_section] = [const { AtomicU32::new(0) }; 2];
-        Exclusive { state, in_section, revocable: AtomicU32::new(0) }
-    }
-
-    #[cfg(loom)]
-    pub fn new() -> Exclusive {
-        let [state, in_section] = core::array::from_fn(|_| AtomicU32::new(0));
-        Exclusive { state, in_section, revocable: AtomicU32::new(0) }
+    constructor! {
+        pub fn new() -> Self {
+            let [state, in_section, revocable] = array![AtomicU32::new(0); 3];
+            Exclusive { state, in_section, revocable }
+        }
     }
 
     /// From now on regions on one carrier begin so, or none does.

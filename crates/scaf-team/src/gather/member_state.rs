@@ -1,6 +1,6 @@
 //! What a scheduler keeps of one member, and of one part of its members ([`super::barrier_parts`]).
 
-use crate::sync::AtomicU32;
+use crate::sync::{AtomicU32, array, constructor};
 
 /// Values of [`Member::state`].
 pub const SUSPENDED: u32 = 0;
@@ -30,27 +30,19 @@ pub struct Part {
 }
 
 impl Member {
-    #[cfg(not(loom))]
-    pub const fn new() -> Member {
-        let word = AtomicU32::new(0);
-        Member { state: AtomicU32::new(FINISHED), waits: AtomicU32::new(0), word, part: AtomicU32::new(0) }
-    }
-
-    #[cfg(loom)]
-    pub fn new() -> Member {
-        let word = AtomicU32::new(0);
-        Member { state: AtomicU32::new(FINISHED), waits: AtomicU32::new(0), word, part: AtomicU32::new(0) }
+    constructor! {
+        pub fn new() -> Self {
+            let [waits, word, part] = array![AtomicU32::new(0); 3];
+            Member { state: AtomicU32::new(FINISHED), waits, word, part }
+        }
     }
 }
 
 impl Part {
-    #[cfg(not(loom))]
-    pub const fn new() -> Part {
-        Part { first: AtomicU32::new(0), end: AtomicU32::new(0), arrived: AtomicU32::new(0) }
-    }
-
-    #[cfg(loom)]
-    pub fn new() -> Part {
-        Part { first: AtomicU32::new(0), end: AtomicU32::new(0), arrived: AtomicU32::new(0) }
+    constructor! {
+        pub fn new() -> Self {
+            let [first, end, arrived] = array![AtomicU32::new(0); 3];
+            Part { first, end, arrived }
+        }
     }
 }

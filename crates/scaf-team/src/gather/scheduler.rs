@@ -12,7 +12,7 @@ pub use super::wait_until::{Cancelled, Until};
 use super::exclusive_carrier::Exclusive;
 use super::member_state::{FINISHED, Member, Part, RUNNING, SUSPENDED};
 use super::wait_until::{JOINED, OWN_THREAD, PASSED, SPINS, TURN};
-use crate::sync::{AtomicU32, Ordering, in_order};
+use crate::sync::{AtomicU32, Ordering, array, constructor, in_order};
 use crate::{Line, Sleep};
 
 /// The members of one team, up to `MOST`, and its carriers.
@@ -61,59 +61,30 @@ impl<const MOST: usize> FiberScheduler<MOST> {
     #[cfg(not(loom))]
     pub const CARRIER_LIMIT_AT: usize = core::mem::offset_of!(Self, carrier_limit);
 
-    /// A scheduler without a region.
-    #[cfg(not(loom))]
-    pub const fn new() -> Self {
-        const fn word() -> Line {
-            Line(AtomicU32::new(0))
-        }
-        FiberScheduler {
-            members: [const { Member::new() }; MOST],
-            size: AtomicU32::new(0),
-            parts: [const { Part::new() }; MOST],
-            cut: AtomicU32::new(0),
-            exclusive: Exclusive::new(),
-            arrived: word(),
-            passed: word(),
-            finished: word(),
-            tasks: word(),
-            changes: word(),
-            listening: AtomicU32::new(0),
-            wake_seq: word(),
-            asleep: AtomicU32::new(0),
-            carrier_limit: word(),
-            active: AtomicU32::new(0),
-            initial_carriers: AtomicU32::new(0),
-            returning: AtomicU32::new(0),
-            cancelled: word(),
-            ended: word(),
-        }
-    }
-
-    /// A scheduler without a region.
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        let word = || Line(AtomicU32::new(0));
-        FiberScheduler {
-            members: core::array::from_fn(|_| Member::new()),
-            size: AtomicU32::new(0),
-            parts: core::array::from_fn(|_| Part::new()),
-            cut: AtomicU32::new(0),
-            exclusive: Exclusive::new(),
-            arrived: word(),
-            passed: word(),
-            finished: word(),
-            tasks: word(),
-            changes: word(),
-            listening: AtomicU32::new(0),
-            wake_seq: word(),
-            asleep: AtomicU32::new(0),
-            carrier_limit: word(),
-            active: AtomicU32::new(0),
-            initial_carriers: AtomicU32::new(0),
-            returning: AtomicU32::new(0),
-            cancelled: word(),
-            ended: word(),
+    constructor! {
+        /// A scheduler without a region.
+        pub fn new() -> Self {
+            FiberScheduler {
+                members: array![Member::new(); MOST],
+                size: AtomicU32::new(0),
+                parts: array![Part::new(); MOST],
+                cut: AtomicU32::new(0),
+                exclusive: Exclusive::new(),
+                arrived: Line::new(),
+                passed: Line::new(),
+                finished: Line::new(),
+                tasks: Line::new(),
+                changes: Line::new(),
+                listening: AtomicU32::new(0),
+                wake_seq: Line::new(),
+                asleep: AtomicU32::new(0),
+                carrier_limit: Line::new(),
+                active: AtomicU32::new(0),
+                initial_carriers: AtomicU32::new(0),
+                returning: AtomicU32::new(0),
+                cancelled: Line::new(),
+                ended: Line::new(),
+            }
         }
     }
 

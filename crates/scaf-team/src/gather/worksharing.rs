@@ -3,7 +3,7 @@
 //!
 //! Members that don't wait at the end of one may be ahead of others by up to [`RING`] - 1.
 
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, array, constructor};
 
 /// Shares that are open at a time; a power of two. Runtimes have no limit, so who waits for others behind so
 /// many that it didn't wait at would wait for ever.
@@ -127,26 +127,16 @@ pub struct Shares<const PLACES: usize = RING> {
     places: [Share; PLACES],
 }
 
-macro_rules! fresh {
-    () => {
-        Share {
-            taken: AtomicU32::new(0),
-            open: AtomicU32::new(0),
-            left: AtomicU32::new(UNUSED),
-            rule: AtomicU32::new(DYNAMIC),
-            chunk: AtomicU64::new(0),
-            start: AtomicU64::new(0),
-            end: AtomicU64::new(0),
-            step: AtomicU64::new(0),
-            count: AtomicU64::new(0),
-            next: AtomicU64::new(0),
-            over: AtomicU64::new(0),
-            handed: AtomicU64::new(0),
-        }
-    };
-}
-
 impl Share {
+    constructor! {
+        fn new() -> Self {
+            let [taken, open, rule] = array![AtomicU32::new(0); 3];
+            let [chunk, start, end, step, count, next, over, handed] = array![AtomicU64::new(0); 8];
+            let left = AtomicU32::new(UNUSED);
+            Share { taken, open, left, rule, chunk, start, end, step, count, next, over, handed }
+        }
+    }
+
     /// The next of `count` iterations that nobody has, and the first one behind them.
     #[inline]
     fn cut(&self, count: u64, size: u32) -> Option<(u64, u64)> {
@@ -183,16 +173,11 @@ fn own_part(count: u64, chunk: u64, (member, size): (u64, u64), chunks: u64) -> 
 }
 
 impl<const PLACES: usize> Shares<PLACES> {
-    /// Shares of which none is open.
-    #[cfg(not(loom))]
-    pub const fn new() -> Self {
-        Shares { places: [const { fresh!() }; PLACES] }
-    }
-
-    /// Shares of which none is open.
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        Shares { places: core::array::from_fn(|_| fresh!()) }
+    constructor! {
+        /// Shares of which none is open.
+        pub fn new() -> Self {
+            Shares { places: array![Share::new(); PLACES] }
+        }
     }
 
     #[inline(always)]

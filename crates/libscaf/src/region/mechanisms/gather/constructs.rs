@@ -5,40 +5,33 @@
 use super::cancel::{self, Construct, is_cancelled};
 use super::explicit_tasks::end_inner;
 use super::fibers::{meet, meet_or_leave, yield_member};
-use super::gathered_team::{Member, SCHEDULER, SHARES, TEAM, around};
+use super::gathered_team::{Member, SCHEDULER, SHARES, TEAM, current};
 use super::loop_memory::{self, LoopMemory};
 use super::midway;
-use crate::region::thread::thread;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use scaf_team::gather::worksharing::{Assigned, Came, Loop, Rule};
 
 /// Waits for all members.
 #[inline(always)]
-pub unsafe fn barrier(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        if me.is_alone() {
-            cancel::passes_alone(me);
-            return end_inner(me);
-        }
-        midway::mark(me);
-        let last = meet(me, true);
-        if SCHEDULER.is_returning() {
-            midway::return_to_thread(me, last);
-        }
+pub fn barrier(me: &'static Member) {
+    if me.is_alone() {
+        cancel::passes_alone(me);
+        return end_inner(me);
+    }
+    midway::mark(me);
+    let last = meet(me, true);
+    if SCHEDULER.is_returning() {
+        midway::return_to_thread(me, last);
     }
 }
 
 /// The same where it shows that the region is cancelled; whether it is.
-pub unsafe fn barrier_cancel(me: &'static Member) -> bool {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        if me.is_alone() || !TEAM.cancels.get() {
-            barrier(me);
-        } else {
-            meet_or_leave(me);
-        }
+pub fn barrier_cancel(me: &'static Member) -> bool {
+    if me.is_alone() || !TEAM.cancels.get() {
+        barrier(me);
+    } else {
+        meet_or_leave(me);
     }
     is_cancelled(me, Construct::Region)
 }
@@ -46,22 +39,18 @@ pub unsafe fn barrier_cancel(me: &'static Member) -> bool {
 /// The same in the middle of something that members do otherwise than the runtime's threads: they stay
 /// members.
 #[inline(always)]
-pub unsafe fn barrier_within(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        midway::mark(me);
-        meet(me, false);
-    }
+pub fn barrier_within(me: &'static Member) {
+    midway::mark(me);
+    meet(me, false);
 }
 
 /// Comes to the next share; whether it is the first to come.
-pub unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
-    // SAFETY: the caller runs the member.
-    unsafe { come_and(me, whole, |_| {}) }
+pub fn come(me: &'static Member, whole: &Loop) -> bool {
+    come_and(me, whole, |_| {})
 }
 
 /// The same; who is the first prepares the share's room, before the others go on.
-pub unsafe fn come_and(me: &'static Member, whole: &Loop, prepare: impl Fn(&LoopMemory)) -> bool {
+pub fn come_and(me: &'static Member, whole: &Loop, prepare: impl Fn(&LoopMemory)) -> bool {
     if me.is_alone() {
         if let Some(inner) = me.inside() {
             inner.open(whole);
@@ -78,8 +67,7 @@ pub unsafe fn come_and(me: &'static Member, whole: &Loop, prepare: impl Fn(&Loop
             Came::Later => return false,
             // Those that have left the region leave no share. What comes now isn't dealt out to the member.
             Came::TooEarly if is_cancelled(me, Construct::Region) => return false,
-            // SAFETY: the caller runs the member.
-            Came::TooEarly => unsafe { yield_member(me) },
+            Came::TooEarly => yield_member(me),
         }
     }
 }
@@ -111,33 +99,28 @@ fn deal(me: &Member) -> Option<(u64, u64)> {
 const NOTHING: Loop = Loop { start: 0, end: 0, step: 1, count: 0, rule: Rule::Dynamic(1) };
 
 /// Whether the member executes the `single` construct.
-pub unsafe fn single(me: &'static Member) -> bool {
-    // SAFETY: the caller runs the member.
-    let first = unsafe { come(me, &NOTHING) };
+pub fn single(me: &'static Member) -> bool {
+    let first = come(me, &NOTHING);
     leave(me);
     first
 }
 
 /// A `single` with `copyprivate`: null for the member that executes it, else what that one hands on.
-pub unsafe fn single_copy(me: &'static Member) -> *mut c_void {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        if come(me, &NOTHING) {
-            return null_mut();
-        }
-        barrier(me);
-        let handed = SHARES.handed(me.share.get());
-        leave(me);
-        with_exposed_provenance_mut(handed as usize)
+pub fn single_copy(me: &'static Member) -> *mut c_void {
+    if come(me, &NOTHING) {
+        return null_mut();
     }
+    barrier(me);
+    let handed = SHARES.handed(me.share.get());
+    leave(me);
+    with_exposed_provenance_mut(handed as usize)
 }
 
 /// The member that executed it hands this on.
-pub unsafe fn single_copied(me: &'static Member, what: *mut c_void) {
+pub fn single_copied(me: &'static Member, what: *mut c_void) {
     if !me.is_alone() {
         SHARES.hand(me.share.get(), what.expose_provenance() as u64);
-        // SAFETY: the caller runs the member.
-        unsafe { barrier(me) };
+        barrier(me);
         leave(me);
     }
 }
@@ -158,25 +141,22 @@ pub unsafe fn next(me: &Member, first: *mut c_void, end: *mut c_void) -> bool {
 }
 
 /// The end of a loop or of sections.
-pub unsafe fn end(me: &'static Member, waits: bool) {
+pub fn end(me: &'static Member, waits: bool) {
     leave(me);
     if waits {
-        // SAFETY: the caller runs the member.
-        unsafe { barrier(me) }
+        barrier(me)
     }
 }
 
 /// The same where it shows that the region is cancelled; whether it is.
-pub unsafe fn end_cancel(me: &'static Member) -> bool {
+pub fn end_cancel(me: &'static Member) -> bool {
     leave(me);
-    // SAFETY: the caller runs the member.
-    unsafe { barrier_cancel(me) }
+    barrier_cancel(me)
 }
 
 /// The member's first section; 0 if there is none left.
-pub unsafe fn sections(me: &'static Member, count: u32) -> u32 {
-    // SAFETY: the caller runs the member.
-    unsafe { come(me, &Loop::sections(u64::from(count))) };
+pub fn sections(me: &'static Member, count: u32) -> u32 {
+    come(me, &Loop::sections(u64::from(count)));
     next_section(me)
 }
 
@@ -217,7 +197,7 @@ starts! {
 pub unsafe fn begin(whole: Loop, first: *mut c_void, last: *mut c_void) -> bool {
     // SAFETY: the caller is a member, and runs itself.
     unsafe {
-        let Some(me) = around(thread()) else { return false };
+        let Some(me) = current() else { return false };
         come(me, &whole);
         next(me, first, last)
     }

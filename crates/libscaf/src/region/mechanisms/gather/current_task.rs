@@ -19,7 +19,7 @@ pub struct CurrentTask {
 
 impl CurrentTask {
     /// That of a member itself.
-    pub const MEMBERS: CurrentTask =
+    pub const IMPLICIT: CurrentTask =
         CurrentTask { record: NONE, group: NONE, home: NONE, is_final: false, at_once: false, unrecorded: 0 };
 
     /// Whether tasks that it creates may be deferred.

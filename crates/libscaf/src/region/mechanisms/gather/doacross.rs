@@ -3,10 +3,9 @@
 
 use super::constructs::{come_and, leave_share, next};
 use super::fibers::wait_for;
-use super::gathered_team::{Member, SCHEDULER, around};
+use super::gathered_team::{Member, SCHEDULER, current};
 use super::gomp_loop_start::{Asked, come, room, rule};
 use super::icvs;
-use crate::region::thread::thread;
 use crate::sys::arch;
 use crate::sys::futex::Futex;
 use core::ffi::c_void;
@@ -28,7 +27,7 @@ unsafe fn begin(
 ) -> bool {
     // SAFETY: the caller is a member; the program's own variables.
     unsafe {
-        let (Some(me), Some(count)) = (around(thread()), counts.first()) else { return false };
+        let (Some(me), Some(count)) = (current(), counts.first()) else { return false };
         let (rule, size) = (rule(me), SCHEDULER.size());
         let whole = Loop { start: 0, end: *count, step: 1, count: *count, rule };
         let words = if me.is_alone() { 0 } else { Posts::words(counts, rule, size) };
@@ -85,7 +84,7 @@ pub unsafe extern "C" fn start(
 pub unsafe extern "C" fn post(at: *const u64) {
     // SAFETY: the caller is a member; the program's own array, of as many numbers as there are loops.
     unsafe {
-        if let Some(me) = around(thread()).filter(|me| !me.is_alone())
+        if let Some(me) = current().filter(|me| !me.is_alone())
             && Posts::of(me.marks.get()).post((0..).map(|number| *at.add(number)))
         {
             SCHEDULER.notify_changed(&Futex);
@@ -97,7 +96,7 @@ pub unsafe extern "C" fn post(at: *const u64) {
 unsafe extern "C" fn wait_at(first: *const [u64; 6], rest: *const u64) {
     // SAFETY: the caller is a member; as many arguments as there are loops.
     unsafe {
-        let Some(me) = around(thread()).filter(|me| !me.is_alone()) else { return };
+        let Some(me) = current().filter(|me| !me.is_alone()) else { return };
         let posts = Posts::of(me.marks.get());
         let at = |number: usize| match (*first).get(number) {
             Some(at) => *at,
@@ -112,7 +111,7 @@ arch::with_all_arguments! {
 }
 
 /// A member begins loops as LLVM's runtime is told of them, apart from how they are dealt out.
-pub unsafe fn begin_llvms(me: &'static Member, loops: &[Dimension]) {
+pub fn begin_llvms(me: &'static Member, loops: &[Dimension]) {
     if me.is_alone() {
         return;
     }

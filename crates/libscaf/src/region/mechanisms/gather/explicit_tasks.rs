@@ -6,9 +6,8 @@ use super::cancel;
 use super::current_task::CurrentTask;
 use super::depend_list::DependList;
 use super::fibers::{leave_surplus_carrier, wait, yield_member};
-use super::gathered_team::{Member, SCHEDULER, TEAM, around};
+use super::gathered_team::{Member, SCHEDULER, TEAM, current};
 use super::task_pool::{self, MOST_DEFERRED, Table, Taken, change, end, run, with};
-use crate::region::thread::thread;
 use crate::runtimes::entries::Body;
 use crate::sys::memory;
 use core::ffi::c_void;
@@ -62,18 +61,15 @@ pub unsafe fn create(me: &'static Member, new: &New) {
 }
 
 /// Waits for the tasks that one with these dependences depends on.
-pub unsafe fn await_needs(me: &'static Member, needs: &DependList) {
+pub fn await_needs(me: &'static Member, needs: &DependList) {
     let parent = me.task.get().record;
     if parent == NONE || needs.are_none() {
         return;
     }
-    // SAFETY: the caller runs the member.
-    unsafe {
-        if needs.name_everything() {
-            wait_out(me, For::Parent(parent), |table| table.left_of(parent) == 0);
-        } else {
-            wait_out(me, For::Parent(parent), |table| !table.would_wait(parent, needs.clone()));
-        }
+    if needs.name_everything() {
+        wait_out(me, For::Parent(parent), |table| table.left_of(parent) == 0);
+    } else {
+        wait_out(me, For::Parent(parent), |table| !table.would_wait(parent, needs.clone()));
     }
 }
 
@@ -125,8 +121,7 @@ pub unsafe fn put(me: &'static Member, record: Number, work: Work, needs: &Depen
     let now = me.task.get();
     if !change(|table| table.defer(record, place(&now), work, needs.clone())) {
         // No room for its dependences: once no sibling is left it has none.
-        // SAFETY: the caller runs the member.
-        unsafe { wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0) }
+        wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0);
         let _: bool = change(|table| table.defer(record, place(&now), work, DependList::NONE));
     }
 }
@@ -206,7 +201,7 @@ enum Found {
 }
 
 /// Waits until `is_met` says so, and runs tasks of `whom` meanwhile.
-unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bool) {
+fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bool) {
     let look = |table: &mut Table| {
         if is_met(table) { Found::Met } else { table.take(whom).map_or(Found::Nothing, Found::Task) }
     };
@@ -227,8 +222,7 @@ unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bo
                 let until = SCHEDULER.listen();
                 found = with(look);
                 if matches!(found, Found::Nothing) {
-                    // SAFETY: the caller runs the member.
-                    unsafe { wait(me, until) }
+                    wait(me, until)
                 }
                 SCHEDULER.unlisten();
             }
@@ -237,11 +231,10 @@ unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bo
 }
 
 /// The calling task waits for its children.
-pub unsafe fn taskwait(me: &'static Member) {
+pub fn taskwait(me: &'static Member) {
     let parent = me.task.get().record;
     if parent != NONE {
-        // SAFETY: the caller runs the member.
-        unsafe { wait_out(me, For::Parent(parent), |table| table.left_of(parent) == 0) }
+        wait_out(me, For::Parent(parent), |table| table.left_of(parent) == 0)
     }
 }
 
@@ -259,18 +252,16 @@ pub fn group_start(me: &Member) -> bool {
 }
 
 /// It waits for all tasks of the group, which ends.
-pub unsafe fn group_end(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe { group_wait(me) }
+pub fn group_end(me: &'static Member) {
+    group_wait(me);
     group_close(me);
 }
 
 /// It waits for all tasks of the group.
-pub unsafe fn group_wait(me: &'static Member) {
+pub fn group_wait(me: &'static Member) {
     let group = me.task.get().recorded_group();
     if group != NONE {
-        // SAFETY: the caller runs the member.
-        unsafe { wait_out(me, For::Group(group), |table| table.left_of(group) == 0) }
+        wait_out(me, For::Group(group), |table| table.left_of(group) == 0)
     }
 }
 
@@ -286,25 +277,21 @@ pub fn group_close(me: &Member) {
 
 /// Waits for all tasks of the region within that the member is in. A loop whose tasks add up has a group,
 /// which is open at the barrier at its end.
-pub unsafe fn end_inner(me: &'static Member) {
+pub fn end_inner(me: &'static Member) {
     let home = me.task.get().home;
     if home != NONE {
-        // SAFETY: the caller runs the member.
-        unsafe {
-            group_wait(me);
-            wait_out(me, For::Group(home), |table| table.left_of(home) == 0);
-        }
+        group_wait(me);
+        wait_out(me, For::Group(home), |table| table.left_of(home) == 0);
     }
 }
 
 /// Runs a region within, in which tasks are the member's own.
-pub unsafe fn in_inner(me: &'static Member, run: impl FnOnce()) {
+pub fn in_inner(me: &'static Member, run: impl FnOnce()) {
     let home = with(|table| table.open_group(NONE)).unwrap_or(NONE);
     let at_once = home == NONE;
-    let before = me.task.replace(CurrentTask { group: home, home, at_once, ..CurrentTask::MEMBERS });
+    let before = me.task.replace(CurrentTask { group: home, home, at_once, ..CurrentTask::IMPLICIT });
     run();
-    // SAFETY: the caller runs the member.
-    unsafe { end_inner(me) }
+    end_inner(me);
     let now = me.task.replace(before);
     with(|table| {
         table.close(now.record);
@@ -314,10 +301,7 @@ pub unsafe fn in_inner(me: &'static Member, run: impl FnOnce()) {
 
 /// Others may run now.
 pub unsafe extern "C" fn taskyield() {
-    // SAFETY: the caller is a member.
-    unsafe {
-        if let Some(me) = around(thread()) {
-            yield_member(me);
-        }
+    if let Some(me) = current() {
+        yield_member(me);
     }
 }

@@ -1,9 +1,8 @@
 //! How members start, wait, change and end.
 
-use super::gathered_team::{Carrier, MEMBERS, Member, SCHEDULER, TEAM, around};
+use super::gathered_team::{Carrier, MEMBERS, Member, SCHEDULER, TEAM, current};
 use super::task_pool::{left, run_any, with};
 use super::{float_control, member_signals};
-use crate::region::thread::thread;
 use crate::sys::arch::{self, switch};
 use crate::sys::futex::Futex;
 use crate::sys::thread::give_way;
@@ -23,7 +22,7 @@ pub unsafe extern "C" fn start(previous: usize) -> ! {
     after_switch(previous);
     // SAFETY: the member's own state; the master has set all of it.
     unsafe {
-        if let Some(me) = around(thread()) {
+        if let Some(me) = current() {
             if let Some(body) = TEAM.body.get() {
                 body(TEAM.data.get());
             }
@@ -52,7 +51,7 @@ pub fn after_switch(previous: usize) {
 
 /// Waits until that has come about; others are run meanwhile.
 #[inline(always)]
-pub unsafe fn wait(me: &'static Member, until: Until) {
+pub fn wait(me: &'static Member, until: Until) {
     while !SCHEDULER.is_met(until) {
         // SAFETY: the caller runs the member.
         unsafe {
@@ -103,7 +102,7 @@ fn take_far(carrier: &Carrier, number: usize) -> Option<usize> {
 
 /// Has the member on another carrier if its own isn't wanted any more.
 #[inline]
-pub unsafe fn leave_surplus_carrier(me: &'static Member) {
+pub fn leave_surplus_carrier(me: &'static Member) {
     if let Some(carrier) = me.carrier.get()
         && SCHEDULER.is_surplus(carrier.number())
     {
@@ -118,58 +117,48 @@ pub unsafe fn leave_surplus_carrier(me: &'static Member) {
 /// Waits for all members, and until all tasks are over. Whether the member was the last to arrive.
 /// `may_leave` says that all can be threads of their own behind it.
 #[inline(always)]
-pub unsafe fn meet(me: &'static Member, may_leave: bool) -> bool {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        match SCHEDULER.arrive(me.number.get() as usize) {
-            Some(word) => {
-                wait(me, Until::Passed(word));
-                false
-            }
-            None => {
-                pass(me, may_leave);
-                true
-            }
+pub fn meet(me: &'static Member, may_leave: bool) -> bool {
+    match SCHEDULER.arrive(me.number.get() as usize) {
+        Some(word) => {
+            wait(me, Until::Passed(word));
+            false
+        }
+        None => {
+            pass(me, may_leave);
+            true
         }
     }
 }
 
 /// The same where the region's being cancelled shows: nobody waits any more then.
-pub unsafe fn meet_or_leave(me: &'static Member) {
+pub fn meet_or_leave(me: &'static Member) {
     if SCHEDULER.is_cancelled(Cancelled::Region) {
         return;
     }
-    // SAFETY: the caller runs the member.
-    unsafe {
-        match SCHEDULER.arrive(me.number.get() as usize) {
-            Some(word) => wait(me, Until::PassedOrCancelled(word)),
-            None => pass(me, false),
-        }
+    match SCHEDULER.arrive(me.number.get() as usize) {
+        Some(word) => wait(me, Until::PassedOrCancelled(word)),
+        None => pass(me, false),
     }
 }
 
 /// The same at the end of a region.
 #[inline]
-pub unsafe fn meet_at_end(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        if !TEAM.cancels.get() {
-            meet(me, false);
-            return;
-        }
-        match SCHEDULER.arrive_at_end() {
-            Some(until) => wait(me, until),
-            None => pass(me, false),
-        }
+pub fn meet_at_end(me: &'static Member) {
+    if !TEAM.cancels.get() {
+        meet(me, false);
+        return;
+    }
+    match SCHEDULER.arrive_at_end() {
+        Some(until) => wait(me, until),
+        None => pass(me, false),
     }
 }
 
 /// The last member to arrive has all go on once no task is left.
 #[inline(always)]
-unsafe fn pass(me: &'static Member, may_leave: bool) {
+fn pass(me: &'static Member, may_leave: bool) {
     if left() != 0 {
-        // SAFETY: the caller runs the member.
-        unsafe { finish_tasks(me) }
+        finish_tasks(me)
     }
     if may_leave {
         SCHEDULER.start_requested_return();
@@ -179,25 +168,21 @@ unsafe fn pass(me: &'static Member, may_leave: bool) {
 
 /// The last member at a barrier: sees that all tasks are done.
 #[cold]
-unsafe fn finish_tasks(me: &'static Member) {
+fn finish_tasks(me: &'static Member) {
     while left() != 0 {
-        // SAFETY: the caller runs the member.
-        unsafe {
-            leave_surplus_carrier(me);
-            if !run_any(me) {
-                wait_for(me, || with(|tasks| tasks.left() == 0 || tasks.ready() != 0));
-            }
+        leave_surplus_carrier(me);
+        if !run_any(me) {
+            wait_for(me, || with(|tasks| tasks.left() == 0 || tasks.ready() != 0));
         }
     }
 }
 
 /// Waits until `is_met` says so. Whoever changes that says so to the scheduler.
-pub unsafe fn wait_for(me: &'static Member, is_met: impl Fn() -> bool) {
+pub fn wait_for(me: &'static Member, is_met: impl Fn() -> bool) {
     while !is_met() {
         let until = SCHEDULER.listen();
         if !is_met() {
-            // SAFETY: the caller runs the member.
-            unsafe { wait(me, until) }
+            wait(me, until)
         }
         SCHEDULER.unlisten();
     }
@@ -205,22 +190,18 @@ pub unsafe fn wait_for(me: &'static Member, is_met: impl Fn() -> bool) {
 
 /// The member can't go on for now, and will look for itself: others are run, or the PU given up.
 #[cold]
-pub unsafe fn yield_member(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe { yield_until(me, Until::Turn) }
+pub fn yield_member(me: &'static Member) {
+    yield_until(me, Until::Turn)
 }
 
 /// The same, where the program itself waits.
 #[cold]
-pub unsafe fn yield_in_spin_loop(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        leave_surplus_carrier(me);
-        yield_until(me, Until::Spins);
-    }
+pub fn yield_in_spin_loop(me: &'static Member) {
+    leave_surplus_carrier(me);
+    yield_until(me, Until::Spins);
 }
 
-unsafe fn yield_until(me: &'static Member, until: Until) {
+fn yield_until(me: &'static Member, until: Until) {
     // SAFETY: the caller runs the member.
     unsafe {
         let Some(carrier) = me.carrier.get() else { return };
@@ -254,7 +235,7 @@ pub unsafe fn switch_to(me: &'static Member, carrier: &'static Carrier, next: us
 
 /// Has the master on its own kernel thread again, if another carrier runs it.
 #[inline(always)]
-pub unsafe fn move_to_first_carrier(me: &'static Member) {
+pub fn move_to_first_carrier(me: &'static Member) {
     // SAFETY: the caller runs the member.
     unsafe {
         while let Some(carrier) = me.carrier.get()
@@ -269,7 +250,7 @@ pub unsafe fn move_to_first_carrier(me: &'static Member) {
 /// There is nobody to change to: looks again for a while, then naps; leaves where the carrier isn't wanted.
 #[cold]
 #[inline(never)]
-unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
+fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
     let number = me.number.get() as usize;
     let since = arch::ticks();
     // SAFETY: the caller runs the member.

@@ -47,11 +47,11 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         // What the program chose itself may be newer than what was last found.
         let asked = region.code.runtime.max_threads.filter(|_| region.requested != 0);
         let most = asked.map_or_else(natural, |most| most().max(1) as u32);
-        for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
+        for (number, member) in MEMBERS.all(size) {
             member.number.set(number as u32);
             member.share.set(first);
             member.assigned.set(Assigned::NONE);
-            member.task.set(CurrentTask::MEMBERS);
+            member.task.set(CurrentTask::IMPLICIT);
             member.inner.set(null());
             member.cancelled.set(0);
             member.most.set(most);
@@ -83,14 +83,14 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         if forbids::asks_icvs() {
             let chosen = Icvs::of(region.code.runtime);
             icvs::record_schedule(&chosen);
-            MEMBERS.iter().take(size as usize).for_each(|member| member.icvs.set(chosen));
+            MEMBERS.all(size).for_each(|(_, member)| member.icvs.set(chosen));
         }
-        if let Some(whole) = MEMBERS.first().and_then(|me| first_share(me, &region.kind)) {
+        if let Some(whole) = MEMBERS.get(0).and_then(|me| first_share(me, &region.kind)) {
             let first = first.wrapping_add(1);
-            MEMBERS.iter().take(size as usize).for_each(|member| member.share.set(first));
+            MEMBERS.all(size).for_each(|(_, member)| member.share.set(first));
             let _: Came = SHARES.come(first, &whole);
         }
-        let Some(me) = MEMBERS.first() else { return };
+        let Some(me) = MEMBERS.get(0) else { return };
         worker_tls::use_recorded_signals();
         carrier_monitor::of(region.code);
         me.carrier.set(Some(carriers::begin()));
@@ -132,8 +132,8 @@ unsafe fn begin_reductions(region: &Region, size: u32) {
             table.set_reductions(group, list.expose_provenance());
             Some(group)
         });
-        let now = CurrentTask { group: group.unwrap_or(NONE), ..CurrentTask::MEMBERS };
-        MEMBERS.iter().take(size as usize).for_each(|member| member.task.set(now));
+        let now = CurrentTask { group: group.unwrap_or(NONE), ..CurrentTask::IMPLICIT };
+        MEMBERS.all(size).for_each(|(_, member)| member.task.set(now));
     }
 }
 

@@ -6,7 +6,7 @@ use super::inner_region::Inner;
 use super::kept::SignalState;
 use super::llvm_state::LlvmState;
 use crate::link::pages;
-use crate::region::thread::Thread;
+use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::Body;
 use crate::sys::arch::{Fiber, ticks};
 use crate::sys::futex::Futex;
@@ -24,7 +24,7 @@ pub const MOST: usize = 64;
 
 pub static SCHEDULER: FiberScheduler<MOST> = FiberScheduler::new();
 pub static SHARES: Shares = Shares::new();
-pub static MEMBERS: [Member; MOST] = [const { Member::new() }; MOST];
+pub static MEMBERS: Members = Members([const { Member::new() }; MOST]);
 
 /// A member. Whoever runs it has it for itself.
 #[repr(align(64))]
@@ -54,9 +54,6 @@ pub struct Member {
     /// What LLVM's runtime would keep of it.
     pub llvm: LlvmState,
 }
-
-// SAFETY: a member is used by whoever holds it in the scheduler, one at a time.
-unsafe impl Sync for Member {}
 
 /// What all members of the region share.
 pub struct Team {
@@ -97,7 +94,7 @@ impl Member {
             assigned: Cell::new(Assigned::NONE),
             marks: Cell::new(&[]),
             icvs: Cell::new(Icvs::UNKNOWN),
-            task: Cell::new(CurrentTask::MEMBERS),
+            task: Cell::new(CurrentTask::IMPLICIT),
             inner: Cell::new(null()),
             changed: Cell::new(SignalState::NOTHING),
             cancelled: Cell::new(0),
@@ -139,11 +136,41 @@ impl Member {
     }
 }
 
-/// The member that the calling thread is, if it is one.
+/// The member that the calling thread runs, by the thread's state.
 #[inline(always)]
 pub unsafe fn around(this: *mut Thread) -> Option<&'static Member> {
-    // SAFETY: this thread's own state; members live for ever.
+    // SAFETY: the caller passes its own thread's state. It is null or points to a member, which is a static.
     unsafe { (*this).member.cast::<Member>().as_ref() }
+}
+
+/// The member that the calling thread runs. A `&'static Member` stands for the right to act as that member:
+/// besides this, only [`Members::get`] gives one.
+#[inline(always)]
+pub fn current() -> Option<&'static Member> {
+    // SAFETY: it is the calling thread's state.
+    unsafe { around(thread()) }
+}
+
+/// The members of the one gathered team.
+pub struct Members([Member; MOST]);
+
+// SAFETY: members are reached through `get`, whose callers see to it that no two threads use one.
+unsafe impl Sync for Members {}
+
+impl Members {
+    /// # Safety
+    /// The calling thread runs the member, or nobody does and the fiber scheduler gives it to no other.
+    #[inline(always)]
+    pub unsafe fn get(&self, number: usize) -> Option<&Member> {
+        self.0.get(number)
+    }
+
+    /// The first `size` members.
+    /// # Safety
+    /// As for [`Self::get`], for each of them.
+    pub unsafe fn all(&self, size: u32) -> impl Iterator<Item = (usize, &Member)> {
+        self.0.iter().enumerate().take(size as usize)
+    }
 }
 
 /// Longest nap of a carrier, in milliseconds.

@@ -3,11 +3,10 @@
 
 use super::constructs::{barrier, come_and, next, next_section};
 use super::explicit_tasks::group_start;
-use super::gathered_team::{Member, around};
+use super::gathered_team::{Member, current};
 use super::gomp_reductions::{adopt, finish, register};
 use super::icvs;
 use super::loop_memory::{self, LoopMemory};
-use crate::region::thread::thread;
 use core::ffi::c_void;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -108,7 +107,7 @@ pub unsafe extern "C" fn start(
 ) -> bool {
     // SAFETY: the caller is a member.
     unsafe {
-        let Some(me) = around(thread()) else { return false };
+        let Some(me) = current() else { return false };
         let rule = rule(me, schedule, chunk.max(0) as u64);
         begin(me, Loop::signed(from, end, step, rule), [first, last], &Asked { reductions, memory })
     }
@@ -129,7 +128,7 @@ pub unsafe extern "C" fn start_ull(
 ) -> bool {
     // SAFETY: as above.
     unsafe {
-        let Some(me) = around(thread()) else { return false };
+        let Some(me) = current() else { return false };
         let whole = Loop::unsigned(up, from, end, step, rule(me, schedule, chunk));
         begin(me, whole, [first, last], &Asked { reductions, memory })
     }
@@ -139,7 +138,7 @@ pub unsafe extern "C" fn start_ull(
 pub unsafe extern "C" fn sections(count: u32, reductions: *mut usize, memory: *mut *mut c_void) -> u32 {
     // SAFETY: as above.
     unsafe {
-        let Some(me) = around(thread()) else { return 0 };
+        let Some(me) = current() else { return 0 };
         come(me, &Loop::sections(count.into()), 0, &Asked { reductions, memory }, |_| {});
         next_section(me)
     }
@@ -149,7 +148,7 @@ pub unsafe extern "C" fn sections(count: u32, reductions: *mut usize, memory: *m
 pub unsafe extern "C" fn unregister(cancelled: bool) {
     // SAFETY: as above.
     unsafe {
-        let Some(me) = around(thread()) else { return };
+        let Some(me) = current() else { return };
         finish(me);
         if !cancelled {
             barrier(me);

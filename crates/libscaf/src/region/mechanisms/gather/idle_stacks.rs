@@ -48,7 +48,7 @@ pub fn are_there(size: u32) -> bool {
 
 /// The calling thread puts itself to sleep and the member, which it has run, up for others. Returns when the
 /// member is run again, by whomever.
-pub unsafe fn sleep(me: &'static Member) {
+pub fn sleep(me: &'static Member) {
     let number = me.number.get() as usize;
     let Some(idle) = IDLE_STACKS.get(number) else { return };
     let end = idle.end.load(Ordering::Acquire);
@@ -67,7 +67,8 @@ pub unsafe fn sleep(me: &'static Member) {
 unsafe extern "C" fn wait_for_member(number: usize) -> ! {
     SCHEDULER.set_suspended(number);
     SCHEDULER.notify(&Bare);
-    if let (Some(idle), Some(member)) = (IDLE_STACKS.get(number), MEMBERS.get(number)) {
+    // SAFETY: the member is used again once this thread has taken it.
+    if let (Some(idle), Some(member)) = (IDLE_STACKS.get(number), unsafe { MEMBERS.get(number) }) {
         let mut tries = 0;
         loop {
             let woken = idle.woken.load(Ordering::SeqCst);

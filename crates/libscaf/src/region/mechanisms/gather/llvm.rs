@@ -69,7 +69,7 @@ fn by_setting() -> (Rule, Option<StaticSchedule>) {
 }
 
 /// The member begins a loop.
-pub unsafe fn begin(me: &'static Member, schedule: c_int, size: i64, whole: Loop) {
+pub fn begin(me: &'static Member, schedule: c_int, size: i64, whole: Loop) {
     if me.is_alone() {
         return me.llvm.given.set(Some(whole));
     }
@@ -79,8 +79,7 @@ pub unsafe fn begin(me: &'static Member, schedule: c_int, size: i64, whole: Loop
     me.llvm.deal.set(deal);
     me.llvm.turn.set(0);
     me.llvm.in_loop.set(true);
-    // SAFETY: the caller runs the member.
-    unsafe { come(me, &whole) };
+    come(me, &whole);
 }
 
 /// Its next chunk; `None` if there is none left, which ends the loop for it.
@@ -116,10 +115,9 @@ pub fn leaves(me: &Member) {
 }
 
 /// Waits for the `ordered` parts of all iterations before the member's chunk; within that it is alone.
-pub unsafe fn ordered(me: &'static Member) {
+pub fn ordered(me: &'static Member) {
     while !me.is_alone() && !SHARES.is_turn(me.share.get(), me.llvm.from.get()) {
-        // SAFETY: the caller runs the member.
-        unsafe { yield_member(me) }
+        yield_member(me)
     }
 }
 
@@ -133,10 +131,9 @@ pub fn end_ordered(me: &Member) {
 }
 
 /// An iteration of an ordered loop is over, whether it had such a part or not.
-pub unsafe fn end_iteration(me: &'static Member) {
+pub fn end_iteration(me: &'static Member) {
     if !me.is_alone() && !me.llvm.passed.replace(false) {
-        // SAFETY: the caller runs the member.
-        unsafe { ordered(me) };
+        ordered(me);
         SHARES.pass_turn(me.share.get(), 1);
     }
 }
@@ -222,7 +219,8 @@ pub unsafe fn reduce(
 /// Adds up all members' values in pairs, pairs of pairs and so on, as the runtime does.
 unsafe fn add_up(add: Copy) {
     let size = SCHEDULER.size() as usize;
-    let of = |number: usize| MEMBERS.get(number).map_or(null_mut(), |member| member.llvm.values.get());
+    // SAFETY: all other members wait at the barrier.
+    let of = |number| unsafe { MEMBERS.get(number) }.map_or(null_mut(), |member| member.llvm.values.get());
     let mut apart = 1;
     while apart < size {
         let mut first = 0;
@@ -236,7 +234,7 @@ unsafe fn add_up(add: Copy) {
 }
 
 /// The member has done what [`reduce`] told it to.
-pub unsafe fn end_reduce(me: &'static Member, waits: bool) {
+pub fn end_reduce(me: &'static Member, waits: bool) {
     if me.is_alone() {
         return;
     }
@@ -244,7 +242,6 @@ pub unsafe fn end_reduce(me: &'static Member, waits: bool) {
         TEAM.adding.store(0, Ordering::Release);
     }
     if waits {
-        // SAFETY: the caller runs the member.
-        unsafe { barrier(me) }
+        barrier(me)
     }
 }

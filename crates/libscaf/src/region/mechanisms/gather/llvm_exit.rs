@@ -4,7 +4,7 @@
 //! the calling thread with `pthread_setspecific`. So where the master calls `exit` from a region, it is made
 //! to look like a worker.
 
-use super::gathered_team::around;
+use super::gathered_team::current;
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use crate::sys::glibc;
@@ -63,7 +63,7 @@ pub fn end(runtime: &Runtime) -> bool {
 unsafe extern "C" fn at_exit(_: *mut c_void) {
     // SAFETY: this thread's own state and values.
     unsafe {
-        let is_master = around(thread()).is_some_and(|me| me.number.get() == 0);
+        let is_master = current().is_some_and(|me| me.number.get() == 0);
         let llvms = (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms);
         if !is_master || !llvms {
             return;

@@ -13,9 +13,8 @@ use super::current_task::CurrentTask;
 use super::depend_list::DependList;
 use super::explicit_tasks::{await_needs, group_end, group_start, put, taskwait};
 use super::fibers::yield_member;
-use super::gathered_team::{Member, TEAM, around};
+use super::gathered_team::{Member, TEAM, current};
 use super::task_pool::{self, run, with};
-use crate::region::thread::thread;
 use crate::sys::memory;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -119,7 +118,7 @@ unsafe fn memory(me: &'static Member, flags: u32, own: usize, bytes: usize) -> *
             own: Cell::new(own),
             is_known: Cell::new(false),
             goes_on: Cell::new(false),
-            kept: Cell::new(CurrentTask::MEMBERS),
+            kept: Cell::new(CurrentTask::IMPLICIT),
         });
         start.byte_add(HEADER).cast()
     }
@@ -188,7 +187,7 @@ unsafe extern "C" fn run_part(data: *mut c_void) {
     let task = data.cast::<Task>();
     // SAFETY: the calling member runs a task of the program's.
     unsafe {
-        let Some(me) = around(thread()) else { return };
+        let Some(me) = current() else { return };
         let header = header(task);
         let kept = header.kept.get();
         let has_begun = kept.record != NONE;
@@ -239,11 +238,10 @@ pub unsafe fn end_at_once(me: &'static Member, task: *mut Task) {
 }
 
 /// The calling task waits for its children.
-pub unsafe fn wait(me: &'static Member) {
+pub fn wait(me: &'static Member) {
     // A region within that was opened by a call has none.
     if me.llvm.opened.get() == 0 {
-        // SAFETY: the caller runs the member.
-        unsafe { taskwait(me) }
+        taskwait(me)
     }
 }
 
@@ -257,7 +255,7 @@ pub unsafe fn nothing_behind(me: &'static Member, needs: &DependList) {
 }
 
 /// Others may run now: children of the calling task, or other members.
-pub unsafe fn give_way(me: &'static Member) {
+pub fn give_way(me: &'static Member) {
     let parent = me.task.get().record;
     let taken = if parent == NONE { None } else { with(|table| table.take(For::Parent(parent))) };
     // SAFETY: the caller runs the member; it was taken.

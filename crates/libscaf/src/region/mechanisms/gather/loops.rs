@@ -3,9 +3,8 @@
 
 use super::constructs::{begin, next as next_chunk};
 use super::fibers::wait_for;
-use super::gathered_team::{Member, SCHEDULER, SHARES, around};
+use super::gathered_team::{Member, SCHEDULER, SHARES, current};
 use super::icvs;
-use crate::region::thread::thread;
 use crate::sys::futex::Futex;
 use core::ffi::c_void;
 use scaf_team::gather::worksharing::{Loop, Rule};
@@ -36,9 +35,8 @@ pub unsafe extern "C" fn start_ull_static(
 }
 
 /// The calling member's schedule for loops that leave it open.
-unsafe fn rule() -> Rule {
-    // SAFETY: this thread's own state.
-    unsafe { around(thread()).map_or(Rule::Static(0), |me| icvs::rule(me.icvs.get())) }
+fn rule() -> Rule {
+    current().map_or(Rule::Static(0), |me| icvs::rule(me.icvs.get()))
 }
 
 pub unsafe extern "C" fn start_runtime(
@@ -66,14 +64,14 @@ pub unsafe extern "C" fn start_ull_runtime(
 
 pub unsafe extern "C" fn next(first: *mut c_void, last: *mut c_void) -> bool {
     // SAFETY: the caller is a member.
-    unsafe { around(thread()).is_some_and(|me| next_chunk(me, first, last)) }
+    unsafe { current().is_some_and(|me| next_chunk(me, first, last)) }
 }
 
 /// The next chunk of an ordered loop; the one before is over.
 pub unsafe extern "C" fn ordered_next(first: *mut c_void, last: *mut c_void) -> bool {
     // SAFETY: as above.
     unsafe {
-        let Some(me) = around(thread()) else { return false };
+        let Some(me) = current() else { return false };
         await_turn(me);
         if me.inside().is_none() {
             let mut assigned = me.assigned.get();
@@ -86,9 +84,8 @@ pub unsafe extern "C" fn ordered_next(first: *mut c_void, last: *mut c_void) -> 
 }
 
 /// Waits until all iterations before those that the member holds are over.
-pub unsafe fn await_turn(me: &'static Member) {
+pub fn await_turn(me: &'static Member) {
     if me.inside().is_none() {
-        // SAFETY: the caller runs the member.
-        unsafe { wait_for(me, || SHARES.is_next(me.share.get(), &me.assigned.get())) }
+        wait_for(me, || SHARES.is_next(me.share.get(), &me.assigned.get()))
     }
 }

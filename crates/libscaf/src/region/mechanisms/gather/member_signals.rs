@@ -2,7 +2,7 @@
 //! it on any carrier. Hardly any does for long: libraries block signals while they start a thread or a
 //! program.
 
-use super::gathered_team::{Carrier, MASTERS, MEMBERS, Member, around};
+use super::gathered_team::{Carrier, MASTERS, MEMBERS, Member, current};
 use super::kept::SignalState;
 use super::worker_tls;
 use crate::link::silence;
@@ -46,15 +46,12 @@ pub fn compare() {
 /// Makes a call that changes any of it for the calling thread. If that is a member, it is noted.
 #[inline(always)]
 pub fn change<R>(call: impl FnOnce() -> R) -> R {
-    // SAFETY: this thread's own state.
-    unsafe {
-        if let Some(me) = around(thread()) {
-            return changed(me, call);
-        }
-        let result = call();
-        compare();
-        result
+    if let Some(me) = current() {
+        return changed(me, call);
     }
+    let result = call();
+    compare();
+    result
 }
 
 #[cold]
@@ -104,8 +101,7 @@ pub fn arrive() {
 
 #[cold]
 fn arrive_changed() {
-    // SAFETY: this thread's own state.
-    let me = unsafe { around(thread()) };
+    let me = current();
     if let Some(me) = me
         && let Some(carrier) = me.carrier.get()
     {
@@ -144,7 +140,8 @@ pub fn end(size: u32) {
 fn end_changed(size: u32) {
     ANY.store(0, Ordering::Relaxed);
     let masters =
-        MEMBERS.first().map_or(SignalState::NOTHING, |master| master.changed.replace(SignalState::NOTHING));
+        // SAFETY: the region is over, and the caller was its master.
+        unsafe { MEMBERS.get(0) }.map_or(SignalState::NOTHING, |master| master.changed.replace(SignalState::NOTHING));
     if size == 0 {
         // It came home as a member, with all that it has changed.
         MASTERS.own.set(SignalState::NOTHING);
@@ -154,7 +151,8 @@ fn end_changed(size: u32) {
         masters.set();
         compare();
     }
-    for (number, member) in MEMBERS.iter().enumerate().take(size as usize).skip(1) {
+    // SAFETY: all members have finished.
+    for (number, member) in unsafe { MEMBERS.all(size) }.skip(1) {
         let changed = member.changed.replace(SignalState::NOTHING);
         if changed.is_nothing() {
             continue;

@@ -14,7 +14,7 @@
 use super::current_task::CurrentTask;
 use super::eligibility::{may_midway, may_now};
 use super::fibers::{after_switch, meet, switch_to, wait};
-use super::gathered_team::{MEMBERS, MOST, Member, SCHEDULER, TEAM, around};
+use super::gathered_team::{MEMBERS, MOST, Member, SCHEDULER, TEAM, current};
 use super::icvs::{self, Icvs};
 use super::{
     carrier_monitor, carriers, forbids, idle_stacks, member_signals, midway_report, task_pool, worker_tls,
@@ -133,7 +133,7 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
         me.number.set(number);
         me.share.set(TEAM.share.get());
         me.assigned.set(Assigned::NONE);
-        me.task.set(CurrentTask::MEMBERS);
+        me.task.set(CurrentTask::IMPLICIT);
         me.inner.set(null());
         me.most.set(runtime.max_threads.map_or(1, |most| most()).max(1) as u32);
         me.icvs.set(Icvs::of(runtime));
@@ -158,7 +158,7 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
 
 /// A member is at a barrier: where the region began on threads, the master marks that as they do.
 #[inline(always)]
-pub unsafe fn mark(me: &Member) {
+pub fn mark(me: &Member) {
     // SAFETY: the caller runs the member, whose own state it is; a frame lives as long as its region.
     unsafe {
         if me.number.get() == 0
@@ -172,56 +172,47 @@ pub unsafe fn mark(me: &Member) {
 /// A member has passed a barrier behind which all go home; `last` if it was the last to arrive there.
 #[cold]
 #[inline(never)]
-pub unsafe fn return_to_thread(me: &'static Member, last: bool) {
+pub fn return_to_thread(me: &'static Member, last: bool) {
     if last {
         (1..SCHEDULER.size() as usize).for_each(idle_stacks::wake);
     }
-    // SAFETY: the caller runs the member.
-    unsafe {
-        return_to_own_thread(me);
-        if me.number.get() == 0 {
-            end(me);
-        }
-        resume_as_thread(me);
+    return_to_own_thread(me);
+    if me.number.get() == 0 {
+        end(me);
     }
+    resume_as_thread(me);
 }
 
 /// A thread has come to the end of a region's function; if it is a member, it goes home.
 #[inline(always)]
-pub unsafe fn leave() {
-    // SAFETY: the calling thread's own state.
-    if let Some(me) = unsafe { around(thread()) } {
-        // SAFETY: the caller runs the member. Members of regions that were gathered from their start don't
-        // come here.
-        unsafe { leave_as(me) }
+pub fn leave() {
+    if let Some(me) = current() {
+        leave_as(me)
     }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn leave_as(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        if TEAM.has_tasks.get() {
-            let last = meet(me, true);
-            if SCHEDULER.is_returning() {
-                return return_to_thread(me, last);
-            }
+fn leave_as(me: &'static Member) {
+    if TEAM.has_tasks.get() {
+        let last = meet(me, true);
+        if SCHEDULER.is_returning() {
+            return return_to_thread(me, last);
         }
-        if me.number.get() == 0 {
-            return_to_own_thread(me);
-            wait(me, Until::Joined);
-            end(me);
-        } else {
-            SCHEDULER.finish_midway(&Futex);
-            return_to_own_thread(me);
-        }
-        resume_as_thread(me);
     }
+    if me.number.get() == 0 {
+        return_to_own_thread(me);
+        wait(me, Until::Joined);
+        end(me);
+    } else {
+        SCHEDULER.finish_midway(&Futex);
+        return_to_own_thread(me);
+    }
+    resume_as_thread(me);
 }
 
 /// Has a member on its own kernel thread again.
-unsafe fn return_to_own_thread(me: &'static Member) {
+fn return_to_own_thread(me: &'static Member) {
     let number = me.number.get() as usize;
     // SAFETY: the caller runs the member. It is said to be free once its carrier is off its stack.
     unsafe {
@@ -258,7 +249,7 @@ fn end(me: &'static Member) {
 }
 
 /// The member is a thread again.
-unsafe fn resume_as_thread(me: &'static Member) {
+fn resume_as_thread(me: &'static Member) {
     let this = thread();
     // SAFETY: this thread's own state; the runtime's own entry points, with the member's own number.
     unsafe {
@@ -291,7 +282,7 @@ fn close_groups(me: &Member) -> u32 {
 }
 
 /// Has the thread in as many groups of the runtime's as the member was in: none of their tasks is left.
-unsafe fn open_groups(me: &Member, frame: &Frame) {
+fn open_groups(me: &Member, frame: &Frame) {
     for _ in 0..close_groups(me) {
         // From here on tasks are the runtime's.
         frame.has_tasks(frame.times_tasks());

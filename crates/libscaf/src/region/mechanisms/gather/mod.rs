@@ -53,7 +53,7 @@ pub mod worker_tls;
 pub mod yielding_loops;
 
 pub use gathered_region::inner;
-pub use gathered_team::{Member, around};
+pub use gathered_team::{Member, around, current};
 
 use crate::link::pages;
 use crate::program::sampling::Note;

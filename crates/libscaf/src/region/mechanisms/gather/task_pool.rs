@@ -90,7 +90,7 @@ pub type Taken = (Number, Work, Number);
 /// Runs any task that is ready, on the stack of a member that waits at a barrier; whether there was one.
 #[cold]
 #[inline(never)]
-pub unsafe fn run_any(me: &'static Member) -> bool {
+pub fn run_any(me: &'static Member) -> bool {
     let Some(taken) = with(|table| table.take(For::Team)) else { return false };
     // SAFETY: the caller runs the member; it was taken.
     let over = unsafe { run(me, taken) };

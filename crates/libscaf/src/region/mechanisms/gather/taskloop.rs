@@ -87,7 +87,6 @@ pub unsafe fn taskloop(me: &'static Member, new: &New, flags: u32, wanted: u64, 
         from = behind;
     }
     if grouped {
-        // SAFETY: as above.
-        unsafe { group_end(me) }
+        group_end(me)
     }
 }

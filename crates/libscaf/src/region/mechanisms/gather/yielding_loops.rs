@@ -11,11 +11,10 @@
 
 pub use super::fibers::yield_in_spin_loop;
 use super::gathered_team::{MOST, SCHEDULER};
-use super::{around, forbids};
+use super::{current, forbids};
 use crate::link::pages;
 use crate::program::masters::{LATEST, is_latest_crowded, one_master};
 use crate::program::promise;
-use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
 use crate::sys::arch::{can_save_registers, yielding};
@@ -40,10 +39,8 @@ yielding!(
 
 /// What a loop calls each time around.
 extern "C" fn yield_now() {
-    // SAFETY: this thread's own state.
-    match unsafe { around(thread()) } {
-        // SAFETY: the caller runs the member.
-        Some(me) => unsafe { yield_in_spin_loop(me) },
+    match current() {
+        Some(me) => yield_in_spin_loop(me),
         // On newer kernels, giving way to others doesn't let them run.
         None if is_latest_crowded() => nap(),
         None => {}
