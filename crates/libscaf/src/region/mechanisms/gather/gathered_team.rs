@@ -138,9 +138,10 @@ impl Member {
 
 /// The member that the calling thread runs, by the thread's state.
 #[inline(always)]
-pub unsafe fn around(this: *mut Thread) -> Option<&'static Member> {
-    // SAFETY: the caller passes its own thread's state. It is null or points to a member, which is a static.
-    unsafe { (*this).member.cast::<Member>().as_ref() }
+pub unsafe fn around(this: &Thread) -> Option<&'static Member> {
+    // SAFETY: it is null or points to a member, which is a static. Only the thread itself sets it, while it
+    // runs that member.
+    unsafe { this.member.get().cast::<Member>().as_ref() }
 }
 
 /// The member that the calling thread runs. A `&'static Member` stands for the right to act as that member:
