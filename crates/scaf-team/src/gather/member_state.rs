@@ -1,4 +1,4 @@
-//! What a scheduler keeps of one member, and of one part of its members ([`super::barrier_parts`]).
+//! The scheduler's state of one member, and of one part of the members ([`super::barrier_parts`]).
 
 use crate::sync::{AtomicU32, array, constructor};
 
@@ -12,7 +12,7 @@ pub const FINISHED: u32 = 2;
 pub struct Member {
     /// [`SUSPENDED`], [`RUNNING`] or [`FINISHED`].
     pub state: AtomicU32,
-    /// What it waits for while it is free, in two words ([`super::wait_until`]); published by `state`.
+    /// What it waits for while it is suspended, in two words ([`super::wait_until`]); published by `state`.
     pub waits: AtomicU32,
     pub word: AtomicU32,
     /// The number of its part.
@@ -22,10 +22,10 @@ pub struct Member {
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Part {
-    /// Number of its first member, and of the one behind its last.
+    /// Number of its first member, and of the one after its last.
     pub first: AtomicU32,
     pub end: AtomicU32,
-    /// Members of it that have arrived at the barrier that is next to be passed, if there are several parts.
+    /// Its members that have arrived at the next barrier, if there are several parts.
     pub arrived: AtomicU32,
 }
 
