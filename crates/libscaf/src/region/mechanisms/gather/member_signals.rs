@@ -183,7 +183,8 @@ fn end_changed(size: u32) {
     ANY.store(0, Ordering::Relaxed);
     let masters =
         // SAFETY: the region is over, and the caller was its master.
-        unsafe { MEMBERS.get(0) }.map_or(SignalState::NOTHING, |master| master.changed.replace(SignalState::NOTHING));
+        unsafe { MEMBERS.get(0) }
+            .map_or(SignalState::NOTHING, |master| master.changed.replace(SignalState::NOTHING));
     if size == 0 {
         // The master is a thread again, with all that it has changed.
         MASTERS.own.set(SignalState::NOTHING);

@@ -34,7 +34,8 @@ static MADE: AtomicU32 = AtomicU32::new(0);
 static CHANGED: [AtomicU64; MARKS] = [const { AtomicU64::new(0) }; MARKS];
 
 yielding!(
-    spun: pages::GRANT, GrantPage::WORD_AT, Word::FOLDED, LATEST; SCHEDULER, FiberScheduler::<MOST>::CARRIER_LIMIT_AT; yield_now
+    spun: pages::GRANT, GrantPage::WORD_AT, Word::FOLDED, LATEST;
+    SCHEDULER, FiberScheduler::<MOST>::CARRIER_LIMIT_AT; yield_now
 );
 
 /// What a stub calls in each round.
