@@ -92,13 +92,7 @@ fn gathered_members_see_what_threads_of_their_own_see() {
     for by in COMPILERS {
         for kind in ["meeting", "sharing", "jump", "signal", "nesting", "depth"] {
             let program = doing(&setup, by, kind);
-            if kind != "fork" {
-                program.until_gathered(&format!("{kind} by {by:?}"), 1);
-            }
-            // On a busy machine, waiting for children may take so long that it is folded.
-            let seen = program.until("rounds", |program| program.regions > 20);
-            program.until("more rounds", |program| program.regions > seen.regions + 200);
-            right(program.finish());
+            gathers_and_goes_on(program, &format!("{kind} by {by:?}"), 1, 200);
         }
     }
 }

@@ -74,7 +74,7 @@ fn threads_that_block_signals_for_good_are_not_gathered_from_then_on() {
     for kind in ["keeping", "kept", "keeping-master"] {
         for carriers in [1, 2] {
             let program = doing(&setup, kind, carriers);
-            let why = "masks of signals";
+            let why = "signal masks";
             program.until(why, |program| program.ungathered.contains(why));
             let seen = program.seen().expect(kind);
             program.until("more rounds", |program| program.regions > seen.regions + 100);

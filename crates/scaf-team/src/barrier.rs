@@ -40,7 +40,7 @@ pub struct Barrier {
 impl Barrier {
     /// A barrier that nobody has arrived at.
     pub fn new() -> Barrier {
-        Barrier { arrived: Line(AtomicU32::new(0)), word: AtomicU32::new(0), asleep: AtomicU32::new(0) }
+        Barrier { arrived: Line::new(), word: AtomicU32::new(0), asleep: AtomicU32::new(0) }
     }
 
     /// Waits until all `team` threads have arrived; `spins` says in each round whether to look again or to
@@ -66,7 +66,7 @@ impl Barrier {
         if self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= team {
             let gathered = gathers();
             self.arrived.0.store(0, Ordering::Relaxed);
-            // Nobody else changes that bit, and nobody hands over: all others wait.
+            // Only the last to arrive changes that bit or could hand over: all others wait.
             let bit = if gathered { GATHERED } else { 0 };
             self.word.fetch_add(ONE_STEP.wrapping_add(bit).wrapping_sub(word & GATHERED), Ordering::SeqCst);
             self.wake(sleep);

@@ -1,18 +1,17 @@
-//! How large a region's team is, and which mechanism carries out the grant: a pure function. The daemon
-//! folds, by affinity; threads of dynamic loops are parked besides ([`crate::gate`]). A new mechanism is a
-//! line of [`Mechanism`] with its name, and an arm of [`choose`]. The first that fits:
-//! 1. *Fold*, with the team as without scaf: regions that aren't known yet, or are long, where either folds
-//!    evenly enough,
-//!    or begin while contexts are lent. Such a *wide* team can grow within the region. Only for a program's
-//!    only master, and not where threads spin on memory of their own.
-//! 2. *Resize*: regions that leave their size to the runtime and don't depend on it, and all that the user's
+//! Chooses a region's team size and the mechanism by which it follows the grant: a pure function. Folding is
+//! done by the daemon, by affinity; threads of dynamic loops are also parked ([`crate::gate`]). A new
+//! mechanism is a variant of [`Mechanism`] with its name, and an arm of [`choose`]. The first that applies:
+//! 1. *Fold* with a full team: regions that aren't known yet, or are long, if they fold evenly enough; and
+//!    those that begin while contexts are lent. Such a *wide* team can grow within the region. Only if the
+//!    program has one master and its threads don't spin on memory.
+//! 2. *Resize*: regions that leave their size to the runtime and don't depend on it, and all that somebody's
 //!    word permits to be resized ([`crate::permission`]).
-//! 3. *Gather*: others whose members can be changed to and from in user mode, in place of either fold. A team
-//!    whose members could not be shared out anew among more carriers begins on threads of its own, and is
-//!    gathered at a barrier: that isn't chosen here.
-//! 4. *Fold*: all others, whose size the program fixes, or whose code depends on it or isn't inspected.
+//! 3. *Gather*, in place of either fold: others whose members can be switched in user mode. A team whose
+//!    members couldn't be redistributed among more carriers begins on threads, and is gathered at a barrier
+//!    later.
+//! 4. *Fold*: all others, whose size the program fixes, or whose code depends on it or hasn't been analysed.
 
-/// How a region follows the grant. Client, daemon, simulator and command line have it from here.
+/// How a region follows the grant. Client, daemon, simulator and command line use this definition.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 #[repr(u32)]
 pub enum Mechanism {
@@ -21,14 +20,13 @@ pub enum Mechanism {
     Unmanaged = 1,
     /// The next team has as many threads as granted.
     Resize = 2,
-    /// Its team keeps its size, its CPU affinity is narrower.
+    /// The team keeps its size, and its CPU affinity shrinks.
     Fold = 4,
-    /// As fold, and the threads of a dynamic loop that are too many sleep between chunks.
+    /// As fold; surplus threads of a dynamic loop sleep between chunks.
     Park = 5,
-    /// The program has all contexts that it needs, if need be for a part of the time. Chosen by the daemon.
+    /// The program has all contexts that it needs, maybe for a part of the time. The daemon chooses this.
     Gang = 6,
-    /// Its team keeps its size, and fewer threads run its members, changing from one to the next in user mode
-    /// wherever these wait.
+    /// The team keeps its size, and fewer threads run its members, switching in user mode where they wait.
     Gather = 7,
 }
 
@@ -53,7 +51,7 @@ impl Mechanism {
         Mechanism::NAMES.iter().find(|(_, its)| *its == name).map(|(mechanism, _)| *mechanism)
     }
 
-    /// For people: why it isn't resizing; empty where whoever shows it has a better reason.
+    /// For people: why it isn't resized; empty if the caller has a better reason.
     pub fn reason(self) -> &'static str {
         match self {
             Mechanism::Gather => {
@@ -74,49 +72,49 @@ impl Mechanism {
 pub enum Length {
     /// It hasn't run yet.
     Unknown,
-    /// Over before a change of the grant matters.
+    /// It ends before a change of the grant matters.
     Short,
-    /// A change of the grant is likely to come in the middle of it.
+    /// The grant is likely to change in the middle of it.
     Long,
 }
 
-/// What is known when a region that isn't nested is entered.
+/// What is known when a region is entered that isn't nested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Facts {
     /// Team size by a `num_threads` clause; 0 without one.
     pub requested: u32,
     /// Team size that the runtime would choose.
     pub natural: u32,
-    /// Contexts that the grant leaves for this region; `None` while the program is unmanaged.
+    /// Contexts that the grant leaves for it; `None` while the program is unmanaged.
     pub budget: Option<u32>,
     /// The program has fixed its team sizes for good (`omp_set_num_threads`, say).
     pub kept: bool,
-    /// The region's code was found not to depend on its team's size.
+    /// Code analysis found that the code doesn't depend on the team's size.
     pub resizable: bool,
-    /// Sizes that the program asks for are upper limits, by its user's word or its own: it may be resized.
+    /// Requested sizes are upper limits, by the user's word or the program's.
     pub word: bool,
-    /// Its team can be gathered from its beginning.
+    /// Its team can be gathered at its beginning.
     pub gathers: bool,
     /// How long it takes.
     pub length: Length,
     /// No other master has a team.
     pub only_master: bool,
-    /// Contexts that were lent during the serial phase before this region were asked back just now.
+    /// Contexts that were lent during the serial phase before it were just reclaimed.
     pub lent: bool,
-    /// Its threads spin on memory of their own, and so a folded team waits for itself.
+    /// Its threads spin on memory, so a folded team would wait for itself.
     pub spins: bool,
 }
 
 /// What was decided about a team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choice {
-    /// How it follows the grant; if it has all its contexts, what would carry out a smaller grant.
+    /// How it follows the grant; with all its contexts, how it would follow a smaller one.
     pub mechanism: Mechanism,
-    /// To be passed to the runtime: 0 leaves the size to it.
+    /// The size for the runtime; 0 leaves it open.
     pub pass: u32,
-    /// Threads that the team will have.
+    /// Threads of the team.
     pub team: u32,
-    /// Members that the program finds in it if these are more, else 0.
+    /// Members that the program sees, if these are more, else 0.
     pub ids: u32,
     /// The program fixed the size itself.
     pub promised: bool,
@@ -131,7 +129,7 @@ impl Choice {
     /// The team of one of a serial experiment.
     pub const EXPERIMENT: Choice = Choice { pass: 1, shrunk: true, ..Choice::ALONE };
 
-    /// Whether one thread does it all.
+    /// Whether it has one thread and one member.
     #[inline(always)]
     pub fn is_alone(&self) -> bool {
         self.team == 1 && self.ids == 0
@@ -141,7 +139,7 @@ impl Choice {
 /// Chooses the team size.
 #[inline(always)]
 pub fn choose(facts: &Facts) -> Choice {
-    // `if(false)` asks for a team of one: that is no promise.
+    // `if(false)` requests a team of one, which isn't a fixed size.
     let clause = facts.requested > 1;
     let size = if facts.requested != 0 { facts.requested } else { facts.natural };
     let whole = Choice { pass: facts.requested, team: size, promised: clause, ..Choice::ALONE };
@@ -155,7 +153,7 @@ pub fn choose(facts: &Facts) -> Choice {
     }
     let wide = match facts.length {
         Length::Unknown => folds(size, team, 3),
-        // What is short on all its contexts may be long on the one that is left.
+        // A region that is short with all its contexts may be long with one.
         Length::Short => facts.lent,
         Length::Long if facts.lent => true,
         Length::Long => folds(size, team, 8),
@@ -172,8 +170,8 @@ pub fn choose(facts: &Facts) -> Choice {
     }
 }
 
-/// Whether threads lose at most a `part`th by turns on `contexts`, of which some have one thread more: 16 on
-/// 12 take as long as on 8.
+/// Whether threads lose at most a `part`th by taking turns on `contexts`, some of which have one thread more:
+/// 16 on 12 take as long as on 8.
 fn folds(team: u32, contexts: u32, part: u64) -> bool {
     let (team, contexts) = (u64::from(team), u64::from(contexts.max(1)));
     team.div_ceil(contexts) * contexts * part <= team * (part + 1)

@@ -1,34 +1,35 @@
-//! When those who follow the DoP by themselves are told of a change: of a smaller one at once, for somebody
-//! waits for the contexts; of a larger one a few times a second at most, because making threads costs.
+//! When runtimes that follow the DoP themselves are notified: of a smaller one at once, because another
+//! program waits for the contexts; of a larger one a few times a second at most, because making threads
+//! costs.
 
-/// Shortest time since they were told last before they are told of a larger DoP, in milliseconds.
+/// Least time between a notification and one of a larger DoP, in milliseconds.
 const REST_MS: u64 = 200;
 
-/// What they were told last.
+/// The last notification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DopNotifier {
     dop: u32,
     at_ms: u64,
 }
 
-/// Whether they are to be told.
+/// When a notification is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
-    /// They know already.
+    /// Not at all: they know this DoP.
     Known,
     /// At once.
     Now,
-    /// In so many milliseconds, if nothing has changed by then.
+    /// In so many milliseconds, unless it changes by then.
     In(u32),
 }
 
 impl DopNotifier {
-    /// Nothing was told so far.
+    /// No notification so far.
     pub const fn new() -> DopNotifier {
         DopNotifier { dop: 0, at_ms: 0 }
     }
 
-    /// Whether this DoP is to be told now, in milliseconds since any moment.
+    /// When one of this DoP is due. `now_ms` is in milliseconds since any fixed time.
     pub fn due(&self, dop: u32, now_ms: u64) -> Due {
         let rest = (self.at_ms + REST_MS).saturating_sub(now_ms);
         match self.dop {
@@ -38,7 +39,7 @@ impl DopNotifier {
         }
     }
 
-    /// Notes that this DoP was told.
+    /// They were notified of this DoP.
     pub fn notified(&mut self, dop: u32, now_ms: u64) {
         *self = DopNotifier { dop, at_ms: now_ms };
     }

@@ -38,7 +38,7 @@ impl Gate {
             seen: AtomicU32::new(u32::MAX),
             exhausted: AtomicU32::new(0),
             stuck: AtomicU32::new(0),
-            progress: Line(AtomicU32::new(0)),
+            progress: Line::new(),
         }
     }
 

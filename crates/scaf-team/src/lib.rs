@@ -1,16 +1,17 @@
-//! What the client library decides and does about a team, apart from any system, so that it can be tested.
-//! `no_std`, and no dependency: it lives in other people's processes. Whoever implements [`Sleep`] sleeps and
-//! wakes.
+//! Decisions and protocols of the client library about teams, without system calls, so that they can be
+//! tested and model-checked. `no_std` and without dependencies, because the library runs in other people's
+//! processes. Implementations of [`Sleep`] block and wake threads.
 //! - [`choice`]: a region's mechanism and team size; [`static_schedule`]: a thread's part of a statically
 //!   scheduled loop;
-//! - [`barrier`]: waits that follow the fold; [`gate`]: where threads without a context sleep between chunks;
-//! - [`permission`]: who permits smaller teams in place of the judge of code;
-//! - [`split`]: one grant for all runtimes of a process; [`permit_division`]: a share for several pools of
-//!   threads;
+//! - [`barrier`]: a barrier whose waits follow the fold; [`gate`]: where threads without a context sleep
+//!   between chunks;
+//! - [`permission`]: what overrules code analysis and permits smaller teams;
+//! - [`split`]: one grant for all runtimes of a process; [`permit_division`]: a share for several thread
+//!   pools;
 //! - [`parallel_detector`]: whether a process computes in parallel outside of regions; [`dop_notifier`]: when
-//!   changes are told;
-//! - [`sandbox`]: what a serial experiment may do;
-//! - [`gather`]: a team's members, and the fewer carriers that run them.
+//!   a changed DoP is passed on;
+//! - [`sandbox`]: what a serial experiment may do; [`arch`]: what depends on the processor;
+//! - [`gather`]: a team's members, and the carriers that run them.
 #![cfg_attr(not(any(test, loom)), no_std)]
 #![forbid(unsafe_code)]
 
@@ -34,10 +35,18 @@ use sync::AtomicU32;
 #[repr(align(64))]
 struct Line(AtomicU32);
 
-/// How threads sleep until another one wakes them; on Linux, a futex.
+impl Line {
+    sync::constructor! {
+        fn new() -> Self {
+            Line(AtomicU32::new(0))
+        }
+    }
+}
+
+/// Blocks threads until another one wakes them; on Linux, a futex.
 pub trait Sleep {
-    /// Sleeps until woken, unless `word` has another value: looking and falling asleep are one step. Gives up
-    /// after `limit_ms` milliseconds, if that isn't 0, and returns `true`. May return `false` for no reason.
+    /// Sleeps until woken, unless `word` has another value; check and sleep are atomic. Returns `true` after
+    /// `limit_ms` milliseconds, if that isn't 0. May return `false` spuriously.
     fn sleep(&self, word: &AtomicU32, value: u32, limit_ms: u32) -> bool;
 
     /// Wakes all threads that sleep on `word`.

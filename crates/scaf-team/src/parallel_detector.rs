@@ -1,11 +1,11 @@
-//! Whether a process computes in parallel by other means than OpenMP regions, as its clocks tell. A BLAS has
-//! no entry that all its calls pass, but the process's CPU time can be seen: more than one context's is work
-//! on several threads. Where they have less, on one context or a busy machine, the first thread and the
-//! others have about as much each, and are made to give up their contexts all the time: each time slice ends
-//! with one of them waiting. (Threads that hand a lock to each other give theirs up freely.) Where libraries
-//! may use one thread only, because of scaf, nothing can be seen, and the last verdict stays for a while.
+//! Detects from a process's clocks whether it computes in parallel outside of OpenMP regions. A BLAS has no
+//! entry point that all calls pass. CPU time of more than one context is work on several threads. On one
+//! context or a busy machine, the first thread and the others have about equal CPU time and many involuntary
+//! switches: each time slice ends with one of them waiting. (Threads that pass on a lock switch voluntarily.)
+//! While libraries are limited to one thread by scaf, nothing can be detected, and the last result holds for
+//! a while.
 
-/// What was found in the time since the look before.
+/// What happened since the sample before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
     /// Wall time, in microseconds.
@@ -14,28 +14,29 @@ pub struct Sample {
     pub cpu_us: u64,
     /// CPU time of its first thread, in microseconds.
     pub first_us: u64,
-    /// How often threads were made to give up their context.
+    /// Number of involuntary switches.
     pub switches: u64,
-    /// Threads that its libraries may use now.
+    /// Threads that its libraries may use.
     pub allowed: u32,
-    /// Whether an OpenMP region runs, which is reported by itself.
+    /// Whether an OpenMP region runs; regions are reported separately.
     pub in_region: bool,
 }
 
-/// Time between two looks while the process computes, in milliseconds.
+/// Time between two samples while the process computes, in milliseconds.
 pub const PERIOD_MS: u32 = 50;
-/// The same after a long sleep.
+/// The same after a long idle time.
 pub const LONGEST_MS: u32 = 800;
-/// The same when something has to be seen twice.
+/// The same if a result has to be confirmed.
 const SOON_MS: u32 = 30;
-/// Busy looks in a row that count as parallel: a BLAS's threads spin for 20 to 30 ms at load and after calls.
+/// Busy samples in a row that count as parallel: a BLAS's threads spin for 20 to 30 ms at load and after
+/// calls.
 const BUSY_LOOKS: u32 = 2;
-/// Quiet looks in a row that end it.
+/// Quiet samples in a row that end it.
 const QUIET_LOOKS: u32 = 2;
-/// Looks at which nothing can be seen, after which the last verdict is void: a minute.
+/// Samples without information after which the last result is void: a minute.
 const BLIND_LOOKS: u32 = 1_200;
 
-/// What was seen so far.
+/// State of the detector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParallelDetector {
     parallel: bool,
@@ -52,9 +53,9 @@ impl Default for ParallelDetector {
 }
 
 impl ParallelDetector {
-    /// Takes in a look; returns whether the process computes in parallel.
+    /// Takes a sample; returns whether the process computes in parallel.
     pub fn take(&mut self, look: &Sample) -> bool {
-        // The process was stopped for a while: the clocks went on, and say nothing.
+        // The process was stopped for a while, which the clocks don't show.
         if look.wall_us > 3_000 * u64::from(self.pause_ms()) {
             return self.parallel;
         }
@@ -95,13 +96,14 @@ impl ParallelDetector {
         self.parallel
     }
 
-    /// How long to wait for the next look, in milliseconds.
+    /// Time until the next sample, in milliseconds.
     pub fn pause_ms(&self) -> u32 {
         self.pause_ms.clamp(SOON_MS, LONGEST_MS)
     }
 }
 
-/// Whether the first thread and others take turns, of 3 or 4 ms each: a switch at least in 10 ms of CPU time.
+/// Whether the first thread and others alternate on a context with time slices of 3 or 4 ms: at least one
+/// switch in 10 ms of CPU time.
 fn takes_turns(look: &Sample) -> bool {
     let others = look.cpu_us.saturating_sub(look.first_us);
     let (less, more) = (others.min(look.first_us), others.max(look.first_us));

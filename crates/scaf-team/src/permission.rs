@@ -1,8 +1,8 @@
-//! Who permits smaller teams in place of the judge of code, from the client's test to the sentence that
-//! people read. By OpenMP (5.2, section 10.1.1), with `dyn-var` true a team may be smaller than what the
-//! program asks for, a `num_threads` clause included.
+//! What overrules code analysis and permits smaller teams: number on the report page, and sentence for
+//! people. By OpenMP (5.2, section 10.1.1), with `dyn-var` true a team may be smaller than requested, even by
+//! a `num_threads` clause.
 
-/// Who says that teams may be resized, whatever their code looks like.
+/// Who permits resizing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Permission {
@@ -12,7 +12,7 @@ pub enum Permission {
     Environment = 2,
     /// `omp_set_dynamic`.
     Program = 3,
-    /// `scaf check`, which tries it out. Sizes that the program fixes are kept.
+    /// `scaf check`, which tries it. Sizes that the program fixes are kept.
     Check = 4,
 }
 
@@ -25,7 +25,7 @@ impl Permission {
         Permission::ALL.into_iter().find(|permission| *permission as u32 == number)
     }
 
-    /// Whether sizes that the program asks for are upper limits.
+    /// Whether requested sizes are upper limits.
     #[inline(always)]
     pub fn is_word(self) -> bool {
         self != Permission::Check

@@ -1,15 +1,14 @@
-//! Who gets how many of a process's contexts, where several pools of threads in it ask for some. oneTBB asks
-//! for a *permit* for each arena: how many *workers* it could use, and how many it can't do without.
-//! *Masters*, threads that came into an arena from outside, ask nobody. What they leave of the share is
-//! divided:
-//! - The outermost level comes first. An arena within a task of another one gets what is left there: the
-//!   outer one's threads are its masters, so that it gets on without any worker.
+//! Divides a process's contexts among several thread pools. oneTBB asks for a *permit* for each arena: the
+//! most and the fewest *workers* that it could use. *Masters* are threads that entered an arena from outside.
+//! What they leave of the share is divided:
+//! - Arenas at the outermost level come first. A nested arena gets what is left: its masters are the outer
+//!   one's threads, so it makes progress without workers.
 //! - Permits of one rank get the same, or what they want if that is less.
-//! - Workers leave when they have finished a task. Until then only worse ranks have to do without them.
+//! - Workers leave when they have finished a task. Until then only lower ranks get less.
 
 use core::cell::Cell;
 
-/// Which permits get their workers first.
+/// The order in which permits get workers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Rank {
     /// At the outermost level.
@@ -17,7 +16,7 @@ pub enum Rank {
     Outer,
     /// Within the work of another permit.
     Inner,
-    /// Holds its workers for later: gets whatever the others leave.
+    /// Keeps its workers for later: gets what the others leave.
     Idle,
     /// Wants no workers.
     Off,
@@ -25,20 +24,20 @@ pub enum Rank {
 
 const RANKS: [Rank; 3] = [Rank::Outer, Rank::Inner, Rank::Idle];
 
-/// What one permit wants, and what it gets. All numbers are of workers.
+/// What one permit wants and gets, in workers.
 #[derive(Clone, Debug, Default)]
 pub struct Permit {
     /// Its rank.
     pub rank: Cell<Rank>,
-    /// Fewest workers that it must have, whatever the share.
+    /// Fewest workers that it needs, whatever the share.
     pub least: Cell<u32>,
     /// Most workers that it can use, not below `least`.
     pub most: Cell<u32>,
-    /// Workers that are at work now.
+    /// Workers that are running.
     pub running: Cell<u32>,
-    /// Keeps what it has for as long as it is active.
+    /// It keeps what it has while it is active.
     pub rigid: Cell<bool>,
-    /// Workers that it may have: what [`divide`] decides.
+    /// Workers that it may have, set by [`divide`].
     pub given: Cell<u32>,
 }
 
@@ -56,8 +55,8 @@ impl Permit {
     }
 }
 
-/// Divides `share` contexts, of which `masters` are taken; `None` gives each permit what it wants. Together
-/// they get what is left at most, or what they must have. Returns how many numbers have changed.
+/// Divides `share` contexts, of which `masters` are taken; `None` gives each permit its most. Together they
+/// get at most what is left, or what they need. Returns the number of changed permits.
 pub fn divide<'p>(
     share: Option<u32>,
     masters: u32,
@@ -82,7 +81,7 @@ pub fn divide<'p>(
         let owed: u64 = RANKS.iter().skip(number + 1).map(|rank| least(*rank)).sum();
         let budget = left.saturating_sub(owed);
         let at = |level: u32| of(rank).map(|permit| permit.at(level)).sum::<u64>();
-        // The highest level that the budget allows; a level above the budget gives nobody more.
+        // The highest level within the budget.
         let (mut level, mut above) = (0, budget.min(u64::from(u32::MAX - 1)) as u32 + 1);
         while above - level > 1 {
             let middle = level + (above - level) / 2;
@@ -103,7 +102,7 @@ pub fn divide<'p>(
         }
         left = left.saturating_sub(taken);
         if rank == Rank::Outer {
-            // Workers of a permit that wants none any more may work within another one.
+            // Workers of a permit that wants none any more may work in another one.
             let late: u64 = of(Rank::Off).map(|permit| u64::from(permit.running.get())).sum();
             left = left.saturating_sub(late);
         }

@@ -1,12 +1,11 @@
-//! One grant for all runtimes of a process that compute on threads of their own: OpenMP, oneTBB, a BLAS. Each
-//! believes that the whole grant is its own. Runtimes that run beside each other share it, with at least one
-//! context each. One that is called by an OpenMP team's threads gets, for each call, what there is for one
-//! thread.
+//! Divides one grant among the runtimes of a process that have threads of their own: OpenMP, oneTBB, a BLAS.
+//! Runtimes that run at the same time share it, with at least one context each. A runtime that an OpenMP
+//! team's threads call gets, for each call, the share of one thread.
 
 /// Contexts for each of `N` runtimes in a process with `dop` contexts. `wants[i]` is what runtime `i` could
-/// use, 0 if it doesn't run; `outer` are the threads of OpenMP teams together (0 or 1: none). Shares are 0
-/// for those that don't run. Others are at least 1, at most what they want, and together at most the DoP for
-/// one thread of the team, unless more than that run.
+/// use, 0 if it doesn't run. `outer` is the number of threads in OpenMP teams (0 or 1: none). A share is 0
+/// for a runtime that doesn't run, else at least 1 and at most what it wants. Together they are at most the
+/// DoP of one thread of the team, unless more runtimes run than that.
 pub fn shares<const N: usize>(dop: u32, outer: u32, wants: [u32; N]) -> [u32; N] {
     let mut room = (dop / outer.max(1)).max(1);
     let mut shares = wants.map(|want| want.min(1));

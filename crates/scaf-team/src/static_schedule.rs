@@ -1,13 +1,13 @@
-//! Which iterations of a loop with a static schedule each thread of a team does, as LLVM's runtime deals them
-//! out (`__kmpc_for_static_init_*`): a thread that does the parts of others has to be told theirs. Chunks by
-//! turns are OpenMP's rule. How a loop without chunks is cut is each runtime's: [`StaticSchedule::Balanced`]
-//! is what LLVM's (14) and Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. Answers have the runtime's
-//! form, too: some compilers go by the stride without chunks, or ask for shares of a loop known to be empty.
+//! Static schedules as LLVM's runtime distributes them (`__kmpc_for_static_init_*`): a thread that does the
+//! shares of others has to get theirs. Chunks by turns are as OpenMP specifies. Without a chunk size, each
+//! runtime chooses: [`StaticSchedule::Balanced`] is what LLVM's (14) and Intel's (2026) do unless
+//! `KMP_SCHEDULE` says otherwise. Answers have the runtime's form, too: some compilers use the stride without
+//! chunks, or ask for shares of an empty loop.
 
-/// How a loop's iterations are dealt out.
+/// How a loop's iterations are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaticSchedule {
-    /// Equal blocks, multiples of so many iterations (at least 1); the last threads may get fewer or none.
+    /// Equal blocks, multiples of so many iterations (at least 1); the last threads may get less or nothing.
     Blocks(u64),
     /// Shares that differ by one iteration at most.
     Balanced,
@@ -15,19 +15,19 @@ pub enum StaticSchedule {
     Chunks(u64),
 }
 
-/// What one thread does, in iterations; if it has several chunks, the first.
+/// A thread's share, in iterations; the first chunk if there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Iterations before its first one.
     pub from: u64,
     /// How many it does, at least 1.
     pub count: u64,
-    /// Whether the loop's last iteration is among its own.
+    /// Whether it contains the loop's last iteration.
     pub has_last: bool,
 }
 
 impl StaticSchedule {
-    /// What thread `number` of a team of `team` does of so many iterations; `None` if nothing.
+    /// The share of thread `number` in a team of `team`; `None` if it has nothing to do.
     pub fn share(self, iterations: u64, number: u32, team: u32) -> Option<Share> {
         let all = iterations.max(1);
         if number >= team {
@@ -69,7 +69,7 @@ impl StaticSchedule {
     }
 }
 
-/// A type of numbers that loops run through.
+/// A type of loop variables.
 pub trait Number: Copy + PartialOrd {
     /// The difference of two numbers.
     type Difference: Copy;
@@ -121,20 +121,20 @@ numbers! {
     u64, u64, i64;
 }
 
-/// What a thread is told of a loop.
+/// What the runtime returns to a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer<N, D> {
-    /// Its first number; beyond the loop's last one if it does nothing.
+    /// Its first number; beyond the loop's last one if it has nothing to do.
     pub first: N,
-    /// Its last number; if it has several chunks, that of the first.
+    /// Its last number; of the first chunk if there are several.
     pub last: N,
     /// The difference from chunk to chunk.
     pub stride: D,
-    /// Whether the loop's last iteration is among its own.
+    /// Whether it has the loop's last iteration.
     pub has_last: bool,
 }
 
-/// What thread `number` of a team of `team` is told of the loop from `first` to `last`.
+/// What thread `number` of a team of `team` gets of the loop from `first` to `last`.
 pub fn answer<N: Number>(
     deal: StaticSchedule,
     (first, last, step): (N, N, N::Difference),

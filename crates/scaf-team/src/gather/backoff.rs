@@ -1,14 +1,14 @@
-//! For how long regions are folded whose members got stuck too often: each for a while first, and for twice
-//! as long whenever that didn't help, up to a limit. Somebody else may have kept the members from running, so
-//! nothing is for good; a region that is stuck in each run costs next to nothing in the end.
+//! How long regions are folded whose members blocked too often: each for a while first, and for twice as long
+//! whenever it happens again soon, up to a limit. Other programs may have delayed the members, so nothing is
+//! for good. A region that blocks in every run costs next to nothing in the end.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Ticks of the first while: 0.5 to 1 s at 2 to 4 GHz.
+/// Ticks of the first time: 0.5 to 1 s at 2 to 4 GHz.
 pub const FIRST: u64 = 1 << 31;
-/// Of the longest: 35 to 70 s.
+/// Ticks of the longest: 35 to 70 s.
 pub const LONGEST: u64 = FIRST << 6;
-/// A region that held out for so many times as long as it was folded begins anew.
+/// After so many times as long without blocking, a region starts over.
 const HOLDS_OUT: u64 = 4;
 
 /// The regions that got stuck last. One writes, and others read: a region that takes another's place

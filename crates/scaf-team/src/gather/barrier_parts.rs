@@ -1,17 +1,16 @@
-//! How members meet at a barrier.
+//! The barrier of a gathered team.
 //!
-//! A count that all members share goes to and fro between the carriers, once for each member. So members are
-//! in *parts*, by their numbers, one for each carrier if there are enough members. Each of several has a
-//! count, and its last member counts for all of it. Carriers look in their own part before they look
-//! elsewhere. Any carrier may run any member all the same: parts only say who counts where, and who looks
-//! where first.
+//! A single arrival count would move between the carriers' caches once for each member. So members are in
+//! *parts* by their numbers, one part for each carrier if there are enough members. Each part has a count,
+//! and its last member counts for the whole part. Carriers look for ready members in their own part first.
+//! Any carrier may run any member all the same.
 
 use super::scheduler::FiberScheduler;
 use crate::Sleep;
 use crate::sync::Ordering;
 
 impl<const MOST: usize> FiberScheduler<MOST> {
-    /// Makes parts of the members for so many carriers. Nobody has arrived anywhere: there is no region, or
+    /// Divides the members among so many carriers. Nobody has arrived at a barrier: there is no region, or
     /// all have arrived.
     #[inline]
     pub(super) fn cut(&self, carriers: u32) {
@@ -33,7 +32,8 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         self.arrived.0.store(0, Ordering::Relaxed);
     }
 
-    /// A held member arrives at the barrier. `None` if it was the last: it has all go [on](Self::pass).
+    /// A running member arrives at the barrier. `None` if it is the last: it has to [release](Self::pass)
+    /// all.
     #[inline(always)]
     pub fn arrive(&self, member: usize) -> Option<u32> {
         let word = self.passed();
@@ -42,7 +42,7 @@ impl<const MOST: usize> FiberScheduler<MOST> {
 
     #[inline(always)]
     fn is_last(&self, member: usize) -> bool {
-        // Both before it arrives: whoever arrives last may cut anew.
+        // Read before it arrives: the last to arrive may divide anew.
         let parts = self.cut.load(Ordering::Relaxed);
         if parts == 1 {
             return self.one_more_arrived() >= self.size();
@@ -53,12 +53,12 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         if part.arrived.fetch_add(1, Ordering::AcqRel).wrapping_add(1) < size {
             return false;
         }
-        // Nobody of the part arrives again before all have passed.
+        // No member of the part arrives again before all have passed.
         part.arrived.store(0, Ordering::Relaxed);
         self.arrived.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= parts
     }
 
-    /// What all members count in if they are one part.
+    /// Counts an arrival if there is one part.
     #[inline(always)]
     fn one_more_arrived(&self) -> u32 {
         let arrived = &self.arrived.0;
@@ -71,7 +71,7 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         by_itself.unwrap_or_else(|| arrived.fetch_add(1, Ordering::AcqRel).wrapping_add(1))
     }
 
-    /// All go on behind the barrier.
+    /// Releases all members from the barrier.
     #[inline(always)]
     pub fn pass(&self, sleep: &impl Sleep) {
         let carriers = self.carrier_limit.0.load(Ordering::Relaxed).min(self.size());
@@ -81,14 +81,14 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         self.arrived.0.store(0, Ordering::Relaxed);
         self.uncancel_shares();
         let passed = self.passed().wrapping_add(1);
-        // By itself it has nobody to tell.
+        // With exclusive access nobody sleeps.
         if self.exclusive.exclusively(|| self.passed.0.store(passed, Ordering::Release)).is_none() {
             self.passed.0.store(passed, Ordering::SeqCst);
             self.notify(sleep);
         }
     }
 
-    /// Takes a member of the carrier's part that is free and ready: the next behind `last`, if that is one.
+    /// Takes a ready member of the carrier's part: the next after `last`, if that is in it.
     #[inline(always)]
     pub fn take_near(&self, carrier: u32, last: usize) -> Option<usize> {
         match self.cut.load(Ordering::Relaxed) {

@@ -1,17 +1,16 @@
-//! What members cancel: the region, or the loop or sections that they are in.
+//! Cancellation of the region, or of the loop or sections that members are in.
 //!
-//! A cancelled loop is cancelled until the next barrier is passed: members leave it as they come to know, and
-//! that is where they meet. A cancelled region is so until its end. Who cancels it never comes to the barrier
-//! that is next to be passed, so nobody passes that. Members that wait there, if it is one at which
-//! cancellation shows, go on. As some have arrived there and some haven't, they meet at the region's end by a
-//! count of its own.
+//! A loop is cancelled until the next barrier is passed, where all members meet after they have left it. A
+//! region is cancelled until its end. The member that cancels it never reaches the next barrier, so nobody
+//! passes that. Members that wait there continue, if it is a cancellation point. As only some have arrived
+//! there, all meet at the region's end with a count of its own.
 
 use super::scheduler::{Cancelled, FiberScheduler, Until};
 use crate::Sleep;
 use crate::sync::Ordering;
 
 impl<const MOST: usize> FiberScheduler<MOST> {
-    /// A held member cancels that.
+    /// A running member cancels it.
     #[cold]
     pub fn cancel(&self, what: Cancelled, sleep: &impl Sleep) {
         self.cancelled.0.fetch_or(what as u32, Ordering::SeqCst);
@@ -33,7 +32,7 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         self.ended.0.store(0, Ordering::Relaxed);
     }
 
-    /// All members have arrived at a barrier, so all have left what was cancelled.
+    /// All members have arrived at a barrier, so all have left the cancelled loop.
     #[inline(always)]
     pub(super) fn uncancel_shares(&self) {
         if self.is_cancelled(Cancelled::Shares) {
@@ -41,11 +40,11 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         }
     }
 
-    /// A held member comes to the end of a region that may be cancelled. What it waits for; `None` if it was
-    /// the last: it has all go [on](Self::pass).
+    /// A running member reaches the end of a region that may be cancelled. Returns what it waits for; `None`
+    /// if it is the last, which [releases](Self::pass) all.
     #[inline]
     pub fn arrive_at_end(&self) -> Option<Until> {
-        // Whether the region is cancelled or not, no other barrier is passed any more.
+        // From here on no other barrier is passed.
         let word = self.passed();
         let last = self.ended.0.fetch_add(1, Ordering::AcqRel).wrapping_add(1) >= self.size();
         (!last).then_some(Until::Passed(word))

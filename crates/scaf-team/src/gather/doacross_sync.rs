@@ -1,25 +1,24 @@
-//! Loops whose iterations wait for certain earlier ones (`ordered(n)` with `depend(source)` and
-//! `depend(sink)`): which iterations have told that they may be waited for.
+//! Which iterations of a `doacross` loop are posted (`ordered(n)` with `depend(source)` and `depend(sink)`).
 //!
-//! All of it lies in words that the members share: zero when the loop begins, and written by whoever comes to
-//! it first. The runtimes differ in what they keep, and so in which programs get on: see [`Posts`] and
-//! [`Flags`]. A second word or bit of each says what is waited for, so that nobody is woken in vain: a chunk
-//! tells of every iteration, and whoever waits wants one of them.
+//! The state is in words that the members share. They are zero when the loop begins, and the first member
+//! writes their header. The runtimes keep different things, and so differ in which programs don't hang: see
+//! [`Posts`] and [`Flags`]. A second word or bit says what is waited for, so that a chunk, which posts every
+//! iteration, wakes nobody in vain.
 
 use super::worksharing::Rule;
 use crate::sync::{AtomicU64, Ordering, in_order};
 
-/// For gcc's code: how far each chunk of the outermost loop has come. An iteration that tells nothing counts
-/// once a later one of its chunk has told. Numbers of iterations begin at 0 in each loop.
+/// For gcc's code: how far each chunk of the outermost loop has come. An iteration that isn't posted counts
+/// once a later one of its chunk is. Each loop's iterations are numbered from 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Posts<'a>(&'a [AtomicU64]);
 
-/// Words before the loops' counts: how many loops, outer iterations of a chunk or 0 for an even part of each
-/// member, and members.
+/// Words before the loops' counts: number of loops, outer iterations of a chunk (0 for an even part of each
+/// member), and members.
 const POSTS_HEAD: usize = 3;
 
 impl<'a> Posts<'a> {
-    /// Words for loops of so many iterations each, the outermost one first.
+    /// Words for nested loops of so many iterations, the outermost first.
     pub fn words(counts: &[u64], rule: Rule, size: u32) -> usize {
         let outer = counts.first().copied().unwrap_or(0);
         let chunks = match grain(rule) {
@@ -30,7 +29,7 @@ impl<'a> Posts<'a> {
         POSTS_HEAD.saturating_add(counts.len()).saturating_add(words)
     }
 
-    /// The loops begin, in words that are all zero.
+    /// Begins the loops in zeroed words.
     pub fn begin(words: &[AtomicU64], counts: &[u64], rule: Rule, size: u32) {
         let head = [counts.len() as u64, grain(rule), u64::from(size)];
         words.iter().zip(head.iter().chain(counts)).for_each(|(word, value)| {
@@ -38,7 +37,7 @@ impl<'a> Posts<'a> {
         });
     }
 
-    /// The loops that have begun in these words.
+    /// The loops in these words.
     pub fn of(words: &'a [AtomicU64]) -> Posts<'a> {
         Posts(words)
     }
@@ -47,8 +46,8 @@ impl<'a> Posts<'a> {
         self.0.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// The words of an iteration's chunk, and what the first holds from that iteration on. `None` if it is
-    /// outside the loops: for unsigned numbers, compiled code may ask for those.
+    /// The words of an iteration's chunk, and what the first holds from that iteration on. `None` outside the
+    /// loops: code for unsigned numbers may ask for such iterations.
     fn find(&self, mut at: impl Iterator<Item = u64>) -> Option<([&'a AtomicU64; 2], u64)> {
         let loops = self.head(0) as usize;
         let count = |number: usize| self.head(POSTS_HEAD.wrapping_add(number));
@@ -66,22 +65,22 @@ impl<'a> Posts<'a> {
         Some(([self.0.get(behind)?, self.0.get(behind.checked_add(1)?)?], number.wrapping_add(1)))
     }
 
-    /// An iteration tells that it may be waited for; its chunk's are told by one member. Whether it, or one
-    /// before it, was waited for.
+    /// Posts an iteration; only one member posts those of a chunk. Returns whether it, or one before it, was
+    /// waited for.
     pub fn post(&self, at: impl Iterator<Item = u64>) -> bool {
         let Some(([told, wanted], number)) = self.find(at) else { return false };
         if told.load(Ordering::Relaxed) < number {
             told.store(number, Ordering::SeqCst);
         }
-        // Either whoever waits sees what was told, or it is seen here to wait.
+        // Either a waiting member sees the post, or this sees that it waits.
         in_order();
-        // Zero if nothing is wanted, so the least number is kept upside down.
+        // 0 means that nothing is waited for, so the least number is kept inverted.
         let is_wanted = |wanted: u64| wanted != 0 && !wanted <= number;
         is_wanted(wanted.load(Ordering::SeqCst)) && wanted.swap(0, Ordering::SeqCst) != 0
     }
 
-    /// Whether an iteration has told, or is none of the loop's. What was done before is seen then. If not,
-    /// whoever [tells](Self::post) it learns that it is waited for.
+    /// Whether an iteration is posted, or none of the loop's. Its effects are visible then. If not,
+    /// [`Self::post`] will return that it was waited for.
     pub fn is_posted(&self, at: impl Iterator<Item = u64>) -> bool {
         self.find(at).is_none_or(|([told, wanted], number)| {
             let is_told = || told.load(Ordering::SeqCst) >= number;
@@ -98,12 +97,12 @@ fn grain(rule: Rule) -> u64 {
     match rule {
         Rule::Static(chunk) => chunk,
         Rule::Dynamic(chunk) => chunk.max(1),
-        // Chunks of all sizes.
+        // Chunks have all sizes.
         Rule::Guided(_) => 1,
     }
 }
 
-/// The member that has an iteration, where each has an even part: the first ones one more, if need be.
+/// The member with this iteration, if each has an even part; the first have one more if there is a rest.
 fn owner(iteration: u64, count: u64, size: u64) -> Option<u64> {
     let (even, more) = (count.checked_div(size)?, count.checked_rem(size)?);
     let larger = even.wrapping_add(1);
@@ -115,15 +114,15 @@ fn owner(iteration: u64, count: u64, size: u64) -> Option<u64> {
     }
 }
 
-/// One loop of several within each other, as LLVM's runtime is told of it.
+/// One of several nested loops, as LLVM's runtime has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Dimension {
     /// Its first number.
     pub first: i64,
-    /// The number that it doesn't go beyond.
+    /// The last number that it may reach.
     pub last: i64,
-    /// From one number to the next.
+    /// Difference of two numbers.
     pub step: i64,
 }
 
@@ -153,8 +152,8 @@ impl Dimension {
     }
 }
 
-/// For code of LLVM's compilers: one bit for each iteration of all loops. Only the iteration that is waited
-/// for counts, and one outside the loops isn't waited for.
+/// For code of LLVM's compilers: one bit for each iteration of all loops. Only that iteration itself counts;
+/// one outside the loops isn't waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Flags<'a>(&'a [AtomicU64]);
 
@@ -162,26 +161,26 @@ const FLAGS_HEAD: usize = 1;
 const PER_LOOP: usize = 3;
 
 impl<'a> Flags<'a> {
-    /// Words for these loops, the outermost one first.
+    /// Words for these nested loops, the outermost first.
     pub fn words(loops: &[Dimension]) -> usize {
         let all = loops.iter().fold(1u64, |all, one| all.saturating_mul(one.count()));
         let head = loops.len().saturating_mul(PER_LOOP).saturating_add(FLAGS_HEAD);
         head.saturating_add(usize::try_from(all.div_ceil(64)).unwrap_or(usize::MAX).saturating_mul(2))
     }
 
-    /// The loops begin, in words that are all zero.
+    /// Begins the loops in zeroed words.
     pub fn begin(words: &[AtomicU64], loops: &[Dimension]) {
         let bounds = loops.iter().flat_map(|one| [one.first, one.last, one.step]);
         let head = core::iter::once(loops.len() as u64).chain(bounds.map(|bound| bound as u64));
         words.iter().zip(head).for_each(|(word, value)| word.store(value, Ordering::Relaxed));
     }
 
-    /// The loops that have begun in these words.
+    /// The loops in these words.
     pub fn of(words: &'a [AtomicU64]) -> Flags<'a> {
         Flags(words)
     }
 
-    /// Loops within each other.
+    /// Number of nested loops.
     pub fn loops(&self) -> usize {
         self.head(0) as usize
     }
@@ -204,7 +203,7 @@ impl<'a> Flags<'a> {
         Some(([self.0.get(behind)?, self.0.get(behind.checked_add(1)?)?], 1 << (all % 64)))
     }
 
-    /// An iteration tells that it may be waited for. Whether it was waited for.
+    /// Posts an iteration. Returns whether it was waited for.
     pub fn post(&self, at: &[i64]) -> bool {
         let Some(([told, wanted], bit)) = self.find(at) else { return false };
         told.fetch_or(bit, Ordering::SeqCst);
@@ -212,8 +211,8 @@ impl<'a> Flags<'a> {
         wanted.load(Ordering::SeqCst) & bit != 0
     }
 
-    /// Whether an iteration has told, or is none of the loops'. What was done before is seen then. If not,
-    /// whoever [tells](Self::post) it learns that it is waited for.
+    /// Whether an iteration is posted, or none of the loops'. Its effects are visible then. If not,
+    /// [`Self::post`] will return that it was waited for.
     pub fn is_posted(&self, at: &[i64]) -> bool {
         self.find(at).is_none_or(|([told, wanted], bit)| {
             let is_told = || told.load(Ordering::SeqCst) & bit != 0;

@@ -1,54 +1,50 @@
-//! A region on its master's carrier only, which needs no locked instructions for what nobody else changes.
+//! Exclusive access of a region's only carrier, which then needs no locked instructions to switch and count.
+//! It is like biased locking.
 //!
-//! Members that meet cost two of these each otherwise. The carrier changes members and counts by plain
-//! accesses, and says that it does so meanwhile ([`Exclusive::exclusively`]). Whoever is about to let another
-//! carrier come ends that first ([`Exclusive::revoke`]): has all processors see it, and looks whether the
-//! carrier is just at it. If so, that is tried again later, so nobody waits for anybody.
+//! The carrier uses plain loads and stores in short sections, and marks these ([`Exclusive::exclusively`]).
+//! Before another carrier may enter, a thread revokes the access ([`Exclusive::revoke`]): it makes all
+//! processors see that, and checks that the carrier isn't in a section. If it is, the revocation is tried
+//! again later, so nobody waits.
 
-use crate::sync::{AtomicU32, Ordering, compiled_in_order};
+use crate::sync::{AtomicU32, Ordering, array, compiled_in_order, constructor};
 
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Exclusive {
     state: AtomicU32,
-    /// 1 while the carrier changes something by itself.
+    /// 1 while the carrier is in an exclusive section.
     in_section: AtomicU32,
-    /// Whether it can be ended.
+    /// Whether access can be revoked.
     revocable: AtomicU32,
 }
 
-/// Several carriers may be there.
+/// Several carriers may be in the region.
 const SHARED: u32 = 0;
-/// The one carrier is told to take care, and may not have seen it.
+/// Access is being revoked, and the carrier may not have seen that.
 const REVOKING: u32 = 1;
 const EXCLUSIVE: u32 = 2;
 
 impl Exclusive {
-    #[cfg(not(loom))]
-    pub const fn new() -> Exclusive {
-        let [state, in_section] = [const { AtomicU32::new(0) }; 2];
-        Exclusive { state, in_section, revocable: AtomicU32::new(0) }
+    constructor! {
+        pub fn new() -> Self {
+            let [state, in_section, revocable] = array![AtomicU32::new(0); 3];
+            Exclusive { state, in_section, revocable }
+        }
     }
 
-    #[cfg(loom)]
-    pub fn new() -> Exclusive {
-        let [state, in_section] = core::array::from_fn(|_| AtomicU32::new(0));
-        Exclusive { state, in_section, revocable: AtomicU32::new(0) }
-    }
-
-    /// From now on regions on one carrier begin so, or none does.
+    /// From now on, regions on one carrier begin with exclusive access, or none does.
     pub fn set_revocable(&self, can: bool) {
         self.revocable.store(can.into(), Ordering::Relaxed);
     }
 
-    /// A region begins on so many carriers. Nobody but the caller is at work in it before it is opened.
+    /// A region begins on so many carriers. Only the caller is in it.
     #[inline(always)]
     pub fn begin(&self, carriers: u32) {
         let exclusive = carriers == 1 && self.revocable.load(Ordering::Relaxed) != 0;
         self.state.store(if exclusive { EXCLUSIVE } else { SHARED }, Ordering::Relaxed);
     }
 
-    /// A carrier changes something that nobody else does; `None` if others may. Must not wait.
+    /// Makes a change in an exclusive section; `None` without exclusive access. The change must not block.
     #[inline(always)]
     pub fn exclusively<R>(&self, change: impl FnOnce() -> R) -> Option<R> {
         if self.state.load(Ordering::Relaxed) != EXCLUSIVE {
@@ -61,26 +57,26 @@ impl Exclusive {
         result
     }
 
-    /// The one carrier itself ends it.
+    /// The only carrier gives up its access.
     #[inline]
     pub fn give_up(&self) {
         self.state.store(SHARED, Ordering::Relaxed);
     }
 
-    /// Whether the carrier is changing something by itself.
+    /// Whether the carrier is in an exclusive section.
     #[inline]
     pub fn is_in_section(&self) -> bool {
         self.in_section.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether another carrier may come.
+    /// Whether another carrier may enter.
     pub fn is_revoked(&self) -> bool {
         self.state.load(Ordering::SeqCst) == SHARED
     }
 
-    /// Another thread than the carrier's ends it; `false` if that has to be tried again. `order` puts what
-    /// other threads do in order with what the caller does: each has done what it did before that, and sees
-    /// what the caller did before; `false` if it can't.
+    /// Another thread revokes the access; `false` if that has to be tried again. `order` is a memory barrier
+    /// in all threads: each has completed what it did before, and sees what the caller did before; `false` if
+    /// it can't be made.
     pub fn revoke(&self, order: impl FnOnce() -> bool) -> bool {
         if self.is_revoked() {
             return true;
@@ -89,7 +85,7 @@ impl Exclusive {
         if !order() || self.in_section.load(Ordering::Acquire) != 0 {
             return false;
         }
-        // Another region may have begun so meanwhile.
+        // Another region may have begun with exclusive access.
         self.state.compare_exchange(REVOKING, SHARED, Ordering::SeqCst, Ordering::Relaxed) != Err(EXCLUSIVE)
     }
 

@@ -1,5 +1,5 @@
-//! Loops as LLVM's runtime is told of them and tells of them: by first and last number. It also deals loops
-//! with a static schedule out chunk by chunk, where the schedule isn't known when the code is compiled.
+//! Loops in the form of LLVM's runtime, by first and last number. Static schedules that are chosen at run
+//! time are distributed here, chunk by chunk.
 
 use super::worksharing::{Loop, Rule};
 use crate::static_schedule::StaticSchedule;
@@ -11,7 +11,7 @@ pub struct Chunk {
     pub first: u64,
     /// Its last number.
     pub last: u64,
-    /// From one number to the next.
+    /// Difference of two numbers.
     pub step: u64,
     /// Whether the loop's last iteration is in it.
     pub is_last: bool,
@@ -33,8 +33,8 @@ pub fn chunk(whole: &Loop, (from, behind): (u64, u64)) -> Chunk {
     }
 }
 
-/// The chunk that thread `number` of a team of `team` does in its turn, 0 for the first; in iterations, as
-/// [`chunk`] is told of it. `None` if it has no further one.
+/// The chunk number `turn`, from 0, of thread `number` in a team of `team`: iterations before it and before
+/// what follows. `None` if there is none.
 pub fn in_turn(deal: StaticSchedule, count: u64, number: u32, team: u32, turn: u64) -> Option<(u64, u64)> {
     let share = deal.share(count, number, team)?;
     let StaticSchedule::Chunks(chunk) = deal else {

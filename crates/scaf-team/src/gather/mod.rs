@@ -1,18 +1,19 @@
-//! A gathered team: its *members* are threads as the program sees them, and fewer kernel threads, its
-//! *carriers*, run them and change from one to the next where OpenMP waits. What a member is made of
-//! (registers, stack, thread-local storage) is the client's.
+//! Gathered teams: the program's threads become *members*, and fewer kernel threads, the *carriers*, run them
+//! and switch between them where OpenMP waits. What a member consists of (registers, stack, thread-local
+//! storage) is the client's part.
 //!
-//! - [`backoff`]: for how long a region is folded whose members got stuck;
-//! - [`cancellation`]: loops and regions that are cancelled;
-//! - [`scheduler`]: who is run by whom, the region's end, and how a carrier sleeps; `barrier_parts`: the
-//!   barrier; `exclusive_carrier`: what is cheaper with one carrier;
-//! - [`return_to_threads`]: teams that are gathered in the middle of a region, and go back to threads;
-//! - [`monitor_pace`]: how often it is looked whether anybody is stuck, and what is done then;
+//! - [`scheduler`]: which member a carrier runs, the region's end, and how carriers sleep; `barrier_parts`:
+//!   the barrier; `exclusive_carrier`: no locked instructions while there is one carrier. README.md here
+//!   describes the protocol;
+//! - [`cancellation`]: cancelled loops and regions;
+//! - [`backoff`]: how long a region is folded whose members blocked too often;
+//! - [`return_to_threads`]: teams that are gathered in the middle of a region, and return to threads;
+//! - [`monitor_pace`]: how often carriers are checked for blocked members, and what is done then;
 //! - [`obstacle`]: why a team isn't gathered;
-//! - [`worksharing`]: loops, sections and singles, each dealt out once; [`llvm_chunks`]: what LLVM's runtime
-//!   tells of them;
+//! - [`worksharing`]: loops, sections and singles; [`llvm_chunks`]: chunks of loops as LLVM's runtime has
+//!   them;
 //! - [`doacross_sync`]: loops whose iterations wait for certain others;
-//! - [`task_table`]: explicit tasks, and what they depend on.
+//! - [`task_table`]: explicit tasks and their dependences.
 
 pub mod backoff;
 mod barrier_parts;

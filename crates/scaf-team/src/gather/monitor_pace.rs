@@ -1,27 +1,27 @@
-//! The pace of the watch over a gathered region: when it looks next, how many carriers it adds to those of
-//! the grant, and when the region is to be folded for a while. All times are in milliseconds.
+//! How the carrier monitor proceeds: when it looks next, how many carriers it adds to those of the grant, and
+//! when the region is folded for a while. All times are in milliseconds.
 
-/// Time between two looks at first, and after anybody needed help.
+/// Time between two looks at first, and after a member was blocked.
 pub const SHORT_MS: u32 = 2;
-/// The same once nobody has needed any for [`QUIET_MS`]: each look takes some 20 us from the members.
+/// The same after [`QUIET_MS`] without a blocked member: each look takes some 20 us from the members.
 pub const LONG_MS: u32 = 8;
 const QUIET_MS: u32 = 64;
-/// Time without need after which a further carrier leaves.
+/// Time without a blocked member after which an added carrier leaves.
 const CALM_MS: u32 = 20;
-/// Rescues after each other, with no more than [`RARE_MS`] between two, after which a region is folded.
+/// Number of rescues, with at most [`RARE_MS`] between two, after which a region is folded.
 const RESCUES: u32 = 4;
 const RARE_MS: u32 = 128;
 
-/// What the watch has seen so far, as far as it counts.
+/// What the monitor remembers.
 #[derive(Debug)]
 pub struct Pace {
     /// Carriers beyond the grant's.
     further: u32,
-    /// For how long nobody has needed them, and for how long nobody has needed anything.
+    /// Time since added carriers were needed, and since anything was.
     calm: u32,
     quiet: u32,
     rescues: u32,
-    /// Since the last of them.
+    /// Time since the last rescue.
     since: u32,
 }
 
@@ -37,12 +37,12 @@ impl Pace {
         if self.is_slow() { LONG_MS } else { SHORT_MS }
     }
 
-    /// Whether nobody has needed help for long.
+    /// Whether no member was blocked for long.
     pub fn is_slow(&self) -> bool {
         self.quiet >= QUIET_MS
     }
 
-    /// So much time has gone by.
+    /// Time has passed.
     pub fn passes(&mut self, time: u32) {
         self.since = self.since.saturating_add(time);
         self.quiet = self.quiet.saturating_add(time);
@@ -53,17 +53,17 @@ impl Pace {
         (self.further, self.calm) = (0, 0);
     }
 
-    /// The watch has slept, or somebody may need help soon.
+    /// The monitor has slept, or a member may block soon.
     pub fn wakes(&mut self) {
         self.quiet = 0;
     }
 
-    /// Carriers that a region of `size` members has where the grant wants so many.
+    /// Carriers for a region of `size` members with this grant.
     pub fn carriers(&self, wanted: u32, size: u32) -> u32 {
         wanted.saturating_add(self.further).min(size)
     }
 
-    /// A member is stuck on its carrier: one more comes. Whether the region has needed that too often.
+    /// A member blocks its carrier: adds a carrier. Returns whether that was needed too often.
     #[must_use]
     pub fn rescues(&mut self) -> bool {
         self.rescues = if self.since > RARE_MS { 1 } else { self.rescues.saturating_add(1) };
@@ -72,7 +72,7 @@ impl Pace {
         self.rescues >= RESCUES
     }
 
-    /// Nobody is stuck, or all have a carrier, after so much time.
+    /// No member was blocked in this time, or each has a carrier.
     pub fn is_calm(&mut self, time: u32) {
         if self.further == 0 {
             return;

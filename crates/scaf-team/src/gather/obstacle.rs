@@ -1,35 +1,35 @@
-//! Why a team is not gathered, from the client's test to the sentence that people read.
+//! Obstacles to gathering: number on the report page, and sentence for people.
 
 /// What keeps a team from being gathered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Obstacle {
-    /// It has more members than there is room for.
+    /// It has more members than we support.
     Size = 1,
-    /// Its region is entered in a way that isn't answered for members.
+    /// Members can't be answered in the way its region is entered.
     Entry = 2,
     /// Several threads of the program start regions.
     Masters = 3,
-    /// Members of the region slept in the kernel, or waited by themselves.
+    /// Members of the region blocked in the kernel, or waited by spinning.
     Sleeps = 4,
-    /// No `wrfsbase`, or a second stack of return addresses.
+    /// No `wrfsbase`, or a shadow stack.
     Machine = 5,
-    /// LLVM's or Intel's runtime, of which something isn't as we know it.
+    /// LLVM's or Intel's runtime in a form that isn't known.
     Llvms = 6,
-    /// The user says how threads wait.
+    /// The user has set how threads wait.
     Waits = 7,
-    /// The user says how large threads' stacks are.
+    /// The user has set the size of stacks.
     Stacks = 8,
     /// The user binds threads.
     Bound = 9,
-    /// The program calls a function that isn't answered for members.
+    /// The program calls a function that members aren't answered.
     Calls = 10,
-    /// Regions within regions have teams.
+    /// Nested regions have teams.
     Nested = 11,
-    /// The runtime's threads weren't found asleep, or there was no memory.
+    /// The runtime's threads weren't found in its idle barrier, or there was no memory.
     Workers = 12,
-    /// Members changed for good which signals they block, or where their handlers run.
+    /// Members changed their signal masks or handler stacks for good.
     Handlers = 13,
-    /// Constructs may be cancelled, and loops come with memory that members share.
+    /// The program has cancellation, and loops with shared memory.
     Cancels = 14,
 }
 
@@ -51,7 +51,7 @@ impl Obstacle {
         Obstacle::Cancels,
     ];
 
-    /// The one of that number, if there is one.
+    /// The obstacle of that number, if there is one.
     pub fn from_number(number: u32) -> Option<Obstacle> {
         Obstacle::ALL.into_iter().find(|obstacle| *obstacle as u32 == number)
     }
@@ -60,19 +60,19 @@ impl Obstacle {
     pub fn text(self) -> &'static str {
         match self {
             Obstacle::Size => "its team has more than 64 threads",
-            Obstacle::Entry => "its region is begun by one call and ended by another",
-            Obstacle::Masters => "several of its threads start regions",
-            Obstacle::Sleeps => "its threads wait for each other in the kernel, or by spinning",
-            Obstacle::Machine => "processor or kernel don't let it change thread-local storage",
-            Obstacle::Llvms => "its runtime is LLVM's, with settings or in a version that isn't known",
-            Obstacle::Waits => "OMP_WAIT_POLICY or GOMP_SPINCOUNT says how its threads wait",
-            Obstacle::Stacks => "OMP_STACKSIZE says how large its stacks are",
-            Obstacle::Bound => "its threads are bound by hand",
+            Obstacle::Entry => "its region begins in one call and ends in another",
+            Obstacle::Masters => "several of its threads start parallel regions",
+            Obstacle::Sleeps => "its threads wait for each other in the kernel or by spinning",
+            Obstacle::Machine => "the processor or kernel doesn't let programs set the TLS base",
+            Obstacle::Llvms => "its runtime is LLVM's in an unsupported version or with unsupported settings",
+            Obstacle::Waits => "OMP_WAIT_POLICY or GOMP_SPINCOUNT is set",
+            Obstacle::Stacks => "OMP_STACKSIZE is set",
+            Obstacle::Bound => "its threads are bound by the user",
             Obstacle::Calls => "it calls",
-            Obstacle::Nested => "regions within its regions have teams of their own",
-            Obstacle::Workers => "the runtime's threads weren't found asleep",
-            Obstacle::Handlers => "its threads keep masks of signals, or stacks for handlers, of their own",
-            Obstacle::Cancels => "it cancels constructs, and has loops with scans or the like",
+            Obstacle::Nested => "its nested regions have teams of their own",
+            Obstacle::Workers => "the runtime's threads weren't found in its idle barrier",
+            Obstacle::Handlers => "its threads have signal masks or signal stacks of their own",
+            Obstacle::Cancels => "it uses cancellation, and loops with scans or conditional lastprivate",
         }
     }
 }

@@ -1,16 +1,14 @@
-//! A scheduler in the middle of a region that began on real threads, and its members' way back to them.
+//! Teams that are gathered in the middle of a region, and return to threads.
 //!
-//! All threads of the team are at a barrier. Each becomes a member that it holds itself, puts itself on a
-//! stack of its own, sets the member free, and sleeps: it is the member's *home*. Only a home takes a member
-//! that waits for it ([`Until::OwnThread`](super::scheduler::Until::OwnThread)), which all do at the region's
-//! end.
+//! All threads of the team are at a barrier. Each becomes a member that its own thread runs, switches to an
+//! idle stack, marks the member as suspended, and sleeps. Only this thread takes a member that waits for
+//! [`Until::OwnThread`](super::scheduler::Until::OwnThread), as all do at the region's end.
 //!
-//! They also go home in the middle of the region where that is asked for
-//! ([`FiberScheduler::request_return`]): the last one to arrive at the next barrier has all do so behind it
-//! ([`FiberScheduler::start_requested_return`]), and no carrier is wanted any more. A home takes its member
-//! then as soon as that may pass the barrier and nobody runs it. The master's home is carrier 0, which always
-//! stands on a member's stack. So it takes the master even where that has to wait, to get off another
-//! member's ([`FiberScheduler::take_master`]).
+//! They also return in the middle of the region if that is requested ([`FiberScheduler::request_return`]):
+//! the last member to arrive at the next barrier starts it ([`FiberScheduler::start_requested_return`]), and
+//! carriers leave. Then each thread takes its member as soon as that has passed the barrier and nobody runs
+//! it. The master's own thread is carrier 0, which is always on some member's stack. To get off another
+//! member's, it takes the master even if that has to wait ([`FiberScheduler::take_master`]).
 
 use super::member_state::{RUNNING, SUSPENDED};
 use super::scheduler::FiberScheduler;
@@ -18,14 +16,14 @@ use super::wait_until::OWN_THREAD;
 use crate::Sleep;
 use crate::sync::Ordering;
 
-/// Values of [`FiberScheduler::home`]: they have no homes, or may be asked, were asked, are on their way.
+/// Values of `returning`. 0: the members have no threads of their own.
 const POSSIBLE: u32 = 1;
 const REQUESTED: u32 = 2;
 const RETURNING: u32 = 3;
 
 impl<const MOST: usize> FiberScheduler<MOST> {
     /// The last thread of a team of `size` to arrive at a barrier makes members of all, on up to `carriers`.
-    /// Each is held by its own thread.
+    /// Each is run by its own thread.
     pub fn gather(&self, size: u32, carriers: u32) {
         self.size.store(size, Ordering::Relaxed);
         self.initial_carriers.store(carriers, Ordering::Relaxed);
@@ -40,36 +38,36 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         self.carrier_limit.0.store(carriers, Ordering::SeqCst);
     }
 
-    /// Has all go home at the next barrier, if they have homes.
+    /// Requests that all return at the next barrier, if they have threads of their own.
     pub fn request_return(&self) {
         let _ = self.returning.compare_exchange(POSSIBLE, REQUESTED, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// The last member has arrived at a barrier behind which all can be threads, and is about to have them
-    /// [pass](Self::pass) it.
+    /// The last member has arrived at a barrier behind which the team may return, and is about to
+    /// [release](Self::pass) it.
     #[inline(always)]
     pub fn start_requested_return(&self) {
         if self.returning.load(Ordering::Relaxed) == REQUESTED {
-            // Homes take their members from now on.
+            // From now on threads take their members.
             self.exclusive.give_up();
             self.returning.store(RETURNING, Ordering::Release);
             self.close();
         }
     }
 
-    /// Whether all go home behind the barrier that the caller has passed.
+    /// Whether the team returns to threads behind the barrier that the caller has passed.
     #[inline(always)]
     pub fn is_returning(&self) -> bool {
         self.returning.load(Ordering::Acquire) == RETURNING
     }
 
-    /// A held member has run to its end, and will go home.
+    /// A running member has reached the region's end, and will return to its thread.
     pub fn finish_midway(&self, sleep: &impl Sleep) {
         self.finished.0.fetch_add(1, Ordering::SeqCst);
         self.notify(sleep);
     }
 
-    /// A home takes its member, if that is free and waits for it, or is on its way.
+    /// A thread takes its own member, if that is suspended and waits for it or is to return.
     pub fn take_for_own_thread(&self, member: usize) -> bool {
         let Some(member) = self.members.get(member) else { return false };
         let is_due = || {
@@ -87,7 +85,7 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         false
     }
 
-    /// Carrier 0 takes the master, if that is free, whatever it waits for.
+    /// Carrier 0 takes the master if it is suspended, whatever it waits for.
     pub fn take_master(&self) -> bool {
         let Some(master) = self.members.first() else { return false };
         master.state.compare_exchange(SUSPENDED, RUNNING, Ordering::Acquire, Ordering::Relaxed).is_ok()

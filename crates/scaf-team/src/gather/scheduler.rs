@@ -1,18 +1,19 @@
-//! Who runs whom, and what those wait for that nobody runs.
+//! The fiber scheduler: which member each carrier runs, and what suspended members wait for. README.md here
+//! describes the protocol and why it is right.
 //!
-//! A member is *held* by the carrier that runs it, *free* while nobody does, or *done*. A carrier that has
-//! nothing left to do for its member looks for a free one that is ready, takes it, changes to it, and only
-//! then sets the one before free: a member is never free while its registers are still being saved.
+//! A member is *running* on one carrier, *suspended*, or *finished*; a suspended one is ready once what it
+//! waits for holds. A carrier whose member has to wait takes a ready one, switches to it, and only then marks
+//! the previous one as suspended. So nobody takes a member whose registers are still being saved.
 //!
-//! Member 0 is the master, and carrier 0 its own kernel thread. At the region's end only that one takes it;
-//! before, so do carriers beyond those that the region began with, which come where one is stuck.
+//! Member 0 is the master, and carrier 0 its own kernel thread. At the region's end only carrier 0 takes the
+//! master. Before that, carriers that were added later may also take it.
 
 pub use super::wait_until::{Cancelled, Until};
 
 use super::exclusive_carrier::Exclusive;
 use super::member_state::{FINISHED, Member, Part, RUNNING, SUSPENDED};
 use super::wait_until::{JOINED, OWN_THREAD, PASSED, SPINS, TURN};
-use crate::sync::{AtomicU32, Ordering, in_order};
+use crate::sync::{AtomicU32, Ordering, array, constructor, in_order};
 use crate::{Line, Sleep};
 
 /// The members of one team, up to `MOST`, and its carriers.
@@ -21,104 +22,75 @@ pub struct FiberScheduler<const MOST: usize> {
     pub(super) members: [Member; MOST],
     /// Members of this region's team.
     pub(super) size: AtomicU32,
-    /// The parts that they are in ([`super::barrier_parts`]), and how many these are.
+    /// The parts that they are in ([`super::barrier_parts`]), and their number.
     pub(super) parts: [Part; MOST],
     pub(super) cut: AtomicU32,
-    /// Whether its one carrier is by itself.
+    /// Whether the only carrier has exclusive access.
     pub(super) exclusive: Exclusive,
-    /// Parts that have arrived at the barrier that is next to be passed; members, if all are one part.
+    /// Parts that have arrived at the next barrier; members, if there is one part.
     pub(super) arrived: Line,
     /// Barriers passed so far.
     pub(super) passed: Line,
-    /// Members that are done.
+    /// Members that have finished.
     pub(super) finished: Line,
-    /// Tasks that any member at the barrier could run.
+    /// Tasks that members at the barrier could run.
     tasks: Line,
-    /// Changes that members may wait for, counted while any of them listens.
+    /// Counts changes that members may wait for, while any listens.
     changes: Line,
     /// Members that listen.
     listening: AtomicU32,
-    /// Changes while a carrier sleeps; what carriers sleep on.
+    /// Counts notifications while a carrier sleeps; carriers sleep on it.
     wake_seq: Line,
     /// Carriers that sleep or are about to.
     asleep: AtomicU32,
     /// Carriers that the region may have; 0 between two regions.
     pub(super) carrier_limit: Line,
-    /// Carriers at work in the region, its master's not among them.
+    /// Carriers in the region, except the master's.
     active: AtomicU32,
     /// Carriers that the region began with.
     pub(super) initial_carriers: AtomicU32,
-    /// Whether members go back to threads of their own, and when ([`super::return_to_threads`]).
+    /// Whether members return to their own threads, and when ([`super::return_to_threads`]).
     pub(super) returning: AtomicU32,
     /// What is cancelled ([`super::cancellation`]).
     pub(super) cancelled: Line,
-    /// Members that have come to the region's end, if it may be cancelled.
+    /// Members that have reached the end of a region that may be cancelled.
     pub(super) ended: Line,
 }
 
 impl<const MOST: usize> FiberScheduler<MOST> {
-    /// Where in a scheduler the 4 bytes are that [`Self::open`] reads.
+    /// Offset of the 4 bytes that [`Self::carrier_limit`] reads.
     #[cfg(not(loom))]
     pub const CARRIER_LIMIT_AT: usize = core::mem::offset_of!(Self, carrier_limit);
 
-    /// A scheduler without a region.
-    #[cfg(not(loom))]
-    pub const fn new() -> Self {
-        const fn word() -> Line {
-            Line(AtomicU32::new(0))
-        }
-        FiberScheduler {
-            members: [const { Member::new() }; MOST],
-            size: AtomicU32::new(0),
-            parts: [const { Part::new() }; MOST],
-            cut: AtomicU32::new(0),
-            exclusive: Exclusive::new(),
-            arrived: word(),
-            passed: word(),
-            finished: word(),
-            tasks: word(),
-            changes: word(),
-            listening: AtomicU32::new(0),
-            wake_seq: word(),
-            asleep: AtomicU32::new(0),
-            carrier_limit: word(),
-            active: AtomicU32::new(0),
-            initial_carriers: AtomicU32::new(0),
-            returning: AtomicU32::new(0),
-            cancelled: word(),
-            ended: word(),
+    constructor! {
+        /// A scheduler without a region.
+        pub fn new() -> Self {
+            FiberScheduler {
+                members: array![Member::new(); MOST],
+                size: AtomicU32::new(0),
+                parts: array![Part::new(); MOST],
+                cut: AtomicU32::new(0),
+                exclusive: Exclusive::new(),
+                arrived: Line::new(),
+                passed: Line::new(),
+                finished: Line::new(),
+                tasks: Line::new(),
+                changes: Line::new(),
+                listening: AtomicU32::new(0),
+                wake_seq: Line::new(),
+                asleep: AtomicU32::new(0),
+                carrier_limit: Line::new(),
+                active: AtomicU32::new(0),
+                initial_carriers: AtomicU32::new(0),
+                returning: AtomicU32::new(0),
+                cancelled: Line::new(),
+                ended: Line::new(),
+            }
         }
     }
 
-    /// A scheduler without a region.
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        let word = || Line(AtomicU32::new(0));
-        FiberScheduler {
-            members: core::array::from_fn(|_| Member::new()),
-            size: AtomicU32::new(0),
-            parts: core::array::from_fn(|_| Part::new()),
-            cut: AtomicU32::new(0),
-            exclusive: Exclusive::new(),
-            arrived: word(),
-            passed: word(),
-            finished: word(),
-            tasks: word(),
-            changes: word(),
-            listening: AtomicU32::new(0),
-            wake_seq: word(),
-            asleep: AtomicU32::new(0),
-            carrier_limit: word(),
-            active: AtomicU32::new(0),
-            initial_carriers: AtomicU32::new(0),
-            returning: AtomicU32::new(0),
-            cancelled: word(),
-            ended: word(),
-        }
-    }
-
-    /// The master begins a region of `size` members, 1 to `MOST`, on up to `carriers`. It holds itself; the
-    /// others are ready to start.
+    /// The master begins a region of `size` members, 1 to `MOST`, on up to `carriers`. It runs itself; the
+    /// others are ready.
     #[inline]
     pub fn begin(&self, size: u32, carriers: u32) {
         self.size.store(size, Ordering::Relaxed);
@@ -135,14 +107,15 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         self.carrier_limit.0.store(carriers, Ordering::SeqCst);
     }
 
-    /// The master ends the region: nobody comes active any more. It may go on once nobody [is](Self::empty).
+    /// The master ends the region: no carrier enters any more. The master waits until it [is
+    /// quiescent](Self::is_quiescent).
     #[inline]
     pub fn close(&self) {
         self.carrier_limit.0.store(0, Ordering::SeqCst);
         in_order();
     }
 
-    /// Whether no carrier but the master's is at work in the region.
+    /// Whether no carrier but the master's is in the region.
     #[inline]
     pub fn is_quiescent(&self) -> bool {
         self.active.load(Ordering::SeqCst) == 0
@@ -154,19 +127,20 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         self.carrier_limit.0.load(Ordering::Acquire)
     }
 
-    /// From now on a region on one carrier begins with that [by itself](super::exclusive_carrier), or none
+    /// From now on, regions on one carrier begin with [exclusive access](super::exclusive_carrier), or none
     /// does.
     pub fn allow_exclusive(&self, can: bool) {
         self.exclusive.set_revocable(can);
     }
 
-    /// Has the running region on up to `carriers`, if there is one and it has fewer; `false` if not, or not
-    /// now: else they are to come. `order` does as in [`super::exclusive_carrier`]. One thread at a time may
-    /// do this.
+    /// Allows the running region up to `carriers`, if it has fewer. Returns whether carriers are to be woken;
+    /// `false` without a region, or if exclusive access can't be revoked now. `order`: see
+    /// [`super::exclusive_carrier`]. One thread at a time may call this.
     pub fn widen(&self, carriers: u32, order: impl Fn() -> bool) -> bool {
         let mut now = self.carrier_limit.0.load(Ordering::Relaxed);
         let was_alone = carriers > 1 && now != 0 && !self.exclusive.is_revoked();
-        // The carrier may just have lost its PU within a change; another one has left it by the second time.
+        // The carrier may have been preempted within an exclusive section; by the second try another one has
+        // left it.
         if was_alone && !self.exclusive.revoke(&order) && !self.exclusive.revoke(&order) {
             return false;
         }
@@ -176,28 +150,27 @@ impl<const MOST: usize> FiberScheduler<MOST> {
                 Err(other) => now = other,
             }
         }
-        // It has as many if it was widened for the region before it, and has turned them away so far.
+        // The limit may be as large from the region before, and carriers were refused so far.
         was_alone && now > 1
     }
 
-    /// Whether the caller's thread was interrupted while it changed something [by
-    /// itself](super::exclusive_carrier).
+    /// Whether the calling thread was interrupted within an [exclusive section](super::exclusive_carrier).
     pub fn is_in_exclusive_section(&self) -> bool {
         self.exclusive.is_in_section()
     }
 
-    /// Has the running region on at most `carriers`: those beyond leave where they next wait.
+    /// Limits the running region to `carriers`: those beyond leave where they next wait.
     #[inline]
     pub fn narrow(&self, carriers: u32) {
         let now = self.carrier_limit.0.load(Ordering::Relaxed);
         if now > carriers {
-            // Whoever leaves has nothing of its own when it comes again, so it may take the master.
+            // A carrier that leaves and comes back has no member, so it may take the master.
             self.initial_carriers.fetch_min(carriers, Ordering::Relaxed);
             let _ = self.carrier_limit.0.compare_exchange(now, carriers, Ordering::SeqCst, Ordering::Relaxed);
         }
     }
 
-    /// A carrier other than the master's comes to work in the region; `false` if it isn't wanted.
+    /// A carrier other than the master's enters the region; `false` if it may not.
     pub fn carrier_enters(&self, carrier: u32) -> bool {
         self.active.fetch_add(1, Ordering::SeqCst);
         in_order();
@@ -208,12 +181,12 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         wanted
     }
 
-    /// It leaves: it is on no member's stack any more.
+    /// A carrier leaves the region. It is on no member's stack.
     pub fn carrier_leaves(&self) {
         self.active.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Whether a carrier is to leave: the region is on fewer, or over.
+    /// Whether a carrier has to leave: the region's limit is lower, or it is over.
     #[inline(always)]
     pub fn is_surplus(&self, carrier: u32) -> bool {
         carrier != 0 && self.carrier_limit.0.load(Ordering::Relaxed) <= carrier
@@ -225,8 +198,8 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         self.size.load(Ordering::Relaxed)
     }
 
-    /// Whether what a member waits for has come about. After [`Until::Passed`] and [`Until::Joined`], what
-    /// the others did before is seen.
+    /// Whether that holds. After [`Until::Passed`] and [`Until::Joined`], effects of all members before are
+    /// visible.
     #[inline(always)]
     pub fn is_met(&self, until: Until) -> bool {
         match until {
@@ -244,13 +217,14 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         self.passed.0.load(Ordering::Acquire) != word
     }
 
-    /// Barriers passed so far, in all regions, by wrapping; what a member waits with until the next one is.
+    /// Barriers passed so far, in all regions, modulo 2^32.
     #[inline(always)]
     pub fn passed(&self) -> u32 {
         self.passed.0.load(Ordering::Relaxed)
     }
 
-    /// So many tasks are ready now; one who looks at a time. Whoever adds one [tells](Self::tell) it.
+    /// Sets the number of ready tasks; one caller at a time. After adding one, it [notifies](Self::notify)
+    /// carriers.
     #[inline]
     pub fn offer(&self, tasks: u32) {
         if self.tasks.0.load(Ordering::Relaxed) != tasks {
@@ -258,49 +232,49 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         }
     }
 
-    /// Whether there is a task that a member could run while it waits for that.
+    /// Whether a member that waits for this could run a task.
     #[inline(always)]
     pub fn offers(&self, until: Until) -> bool {
         matches!(until, Until::Passed(_) | Until::PassedOrCancelled(_)) && self.has_tasks()
     }
 
-    /// Whether there is one.
+    /// Whether there is a ready task.
     #[inline(always)]
     pub fn has_tasks(&self) -> bool {
         self.tasks.0.load(Ordering::Acquire) != 0
     }
 
-    /// A held member is about to look for something that another one changes. If it isn't there it waits
-    /// until something has changed, and looks again; in the end it [listens](Self::unlisten) no more.
+    /// Called by a running member before it looks for something that another one changes. If it isn't there,
+    /// the member waits for the result and looks again, and finally calls [`Self::unlisten`].
     pub fn listen(&self) -> Until {
         self.listening.fetch_add(1, Ordering::SeqCst);
         in_order();
         Until::Changed(self.changes.0.load(Ordering::SeqCst))
     }
 
-    /// It has found it, or will listen anew.
+    /// The member has found it, or will listen again.
     pub fn unlisten(&self) {
         self.listening.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether a member listens, for who made the change under a lock that listeners look under.
+    /// Whether a member listens, for a change under a lock that listeners look under.
     #[inline]
     pub fn has_listeners(&self) -> bool {
         self.listening.load(Ordering::Relaxed) != 0
     }
 
-    /// Something was changed that members may wait for.
+    /// Called after a change that members may wait for.
     #[inline]
     pub fn notify_changed(&self, sleep: &impl Sleep) {
         in_order();
-        // Orders the change, however it was made, before the look.
+        // Orders the change, however it was made, before the load.
         if self.listening.fetch_add(0, Ordering::SeqCst) != 0 {
             self.changes.0.fetch_add(1, Ordering::SeqCst);
             self.notify(sleep);
         }
     }
 
-    /// A held member has run to its end. Its carrier may still be on its stack.
+    /// A running member has finished. Its carrier may still be on its stack.
     #[inline]
     pub fn finish(&self, member: usize, sleep: &impl Sleep) {
         if let Some(member) = self.members.get(member) {
@@ -310,13 +284,13 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         self.notify(sleep);
     }
 
-    /// Takes the next member behind `last` that is free and ready.
+    /// Takes the next ready member after `last`.
     #[inline(always)]
     pub fn take(&self, carrier: u32, last: usize) -> Option<usize> {
         self.take_of(carrier, last, 0, self.size() as usize)
     }
 
-    /// Takes the next of the numbers from `first` to before `end` that is free and ready, behind `last`.
+    /// Takes the next ready member after `last` of those from `first` to before `end`.
     #[inline(always)]
     pub(super) fn take_of(&self, carrier: u32, last: usize, first: usize, end: usize) -> Option<usize> {
         let mut number = last;
@@ -330,7 +304,7 @@ impl<const MOST: usize> FiberScheduler<MOST> {
                 && self.is_ready(member)
                 && self.try_run(member)
             {
-                // It may have been run in between, and wait for something else now.
+                // It may have run in between, and wait for something else now.
                 match member.waits.load(Ordering::Relaxed) {
                     JOINED if carrier != 0 => {}
                     OWN_THREAD => {}
@@ -342,7 +316,7 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         None
     }
 
-    /// Takes a member that was free; `false` if somebody else has.
+    /// Marks a suspended member as running; `false` if another carrier did.
     #[inline(always)]
     fn try_run(&self, member: &Member) -> bool {
         let hold = || {
@@ -360,14 +334,14 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         }
     }
 
-    /// Apart from what most wait for.
+    /// The less frequent cases.
     #[inline(never)]
     fn is_ready_otherwise(&self, waits: u32, word: u32) -> bool {
         let until = Until::from_words(waits, word);
         self.is_met(until) || self.offers(until)
     }
 
-    /// A held member says what it will wait for, before its carrier changes to another one.
+    /// A running member declares what it will wait for, before its carrier switches.
     #[inline(always)]
     pub fn set_wait(&self, member: usize, until: Until) {
         if let Some(member) = self.members.get(member) {
@@ -377,7 +351,7 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         }
     }
 
-    /// Sets a held member free: its carrier has changed to another one.
+    /// The member is fully saved and may be scheduled: its carrier has switched to another one.
     #[inline(always)]
     pub fn set_suspended(&self, member: usize) {
         if let Some(member) = self.members.get(member) {
@@ -385,13 +359,13 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         }
     }
 
-    /// Whether a member is ready that nobody runs: one that another carrier could take. Members that spin on
-    /// memory don't count.
+    /// Whether a suspended member is ready that another carrier could take. Members that spin on memory don't
+    /// count.
     pub fn has_ready(&self) -> bool {
         self.any_free(|waits| waits != JOINED && waits != SPINS)
     }
 
-    /// Whether a member spins on memory that nobody runs.
+    /// Whether a suspended member spins on memory.
     pub fn has_spinning(&self) -> bool {
         self.any_free(|waits| waits == SPINS)
     }
@@ -404,8 +378,8 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         })
     }
 
-    /// A carrier has found nothing to do. Looks once more and then sleeps for at most `limit_ms` milliseconds
-    /// until there may be something; returns what `look` found, if anything.
+    /// A carrier found nothing to do: looks once more, then sleeps for at most `limit_ms` milliseconds.
+    /// Returns what `look` found.
     #[cold]
     pub fn nap<T>(&self, sleep: &impl Sleep, limit_ms: u32, look: impl Fn() -> Option<T>) -> Option<T> {
         self.asleep.fetch_add(1, Ordering::SeqCst);
@@ -419,7 +393,7 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         found
     }
 
-    /// Something was changed before. Either we see here that a carrier is about to sleep, or it sees the
+    /// Called after a change. Either this sees a carrier that is about to sleep, or that carrier sees the
     /// change.
     #[inline(always)]
     pub fn notify(&self, sleep: &impl Sleep) {
@@ -430,8 +404,8 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         }
     }
 
-    /// After a fork, in the child: no other thread is there, so nobody is run but the caller. If that is a
-    /// member it will wait for ever at the next barrier, as it would with threads of the runtime's.
+    /// After a fork, in the child: only the calling thread exists. If it is a member, it waits forever at the
+    /// next barrier, as with the runtime's own threads.
     pub fn after_fork(&self) {
         for member in &self.members {
             member.state.store(FINISHED, Ordering::Relaxed);

@@ -1,18 +1,18 @@
-//! Dependences between the tasks of one parent: who has to wait for whom.
+//! Dependences between the children of one task.
 
-/// The number of a task's record; [`NONE`] for none.
+/// The number of a record; [`NONE`] for none.
 pub type Number = u32;
 /// No record.
 pub const NONE: Number = 0;
 
-/// What a task does with a variable.
+/// The kind of a dependence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// It reads it: beside others that do.
+    /// `in`: beside others of this kind.
     In,
-    /// It changes it: alone.
+    /// `out`, `inout`: alone.
     Out,
-    /// It changes it as others do beside it (`inoutset`).
+    /// `inoutset`: beside others of this kind.
     Set,
 }
 
@@ -22,22 +22,22 @@ impl Kind {
     }
 }
 
-/// One dependence of a task that isn't over.
+/// A dependence of an incomplete task.
 #[derive(Debug)]
 struct Entry {
     address: usize,
     kind: Kind,
     parent: Number,
     task: Number,
-    /// The next older one in its bucket.
+    /// The next older entry in its bucket.
     older: u32,
-    /// The next one of its task; of a free entry, the next free one.
+    /// The next entry of its task, or the next free entry.
     next: u32,
 }
 
 const NO_ENTRY: Entry = Entry { address: 0, kind: Kind::In, parent: NONE, task: NONE, older: 0, next: 0 };
 
-/// One task waits for another.
+/// A task waits for another.
 #[derive(Debug)]
 struct Edge {
     waits: Number,
@@ -46,17 +46,17 @@ struct Edge {
 
 const BUCKETS: usize = 1024;
 
-/// Of up to `TASKS` tasks, with up to `ENTRIES` - 1 dependences and as many waits. All zero when new.
+/// For up to `TASKS` tasks, with up to `ENTRIES` - 1 dependences and as many edges. All zero when new.
 #[derive(Debug)]
 pub struct Depends<const TASKS: usize, const ENTRIES: usize> {
     buckets: [u32; BUCKETS],
     entries: [Entry; ENTRIES],
     edges: [Edge; ENTRIES],
-    /// Of each task, its first dependence and the first that waits for it.
+    /// Of each task, its first entry and the first edge of those that wait for it.
     firsts: [(u32, u32); TASKS],
     used: (u32, u32),
     free: (u32, u32),
-    /// Entries and edges that are in use.
+    /// Entries and edges in use.
     taken: (usize, usize),
 }
 
@@ -90,8 +90,8 @@ impl<const TASKS: usize, const ENTRIES: usize> Depends<TASKS, ENTRIES> {
         self.buckets.get(Self::bucket(parent, address)).copied().unwrap_or(0)
     }
 
-    /// The next task, from `at` on, that a new one has to wait for because of this dependence, and where to
-    /// go on. Behind one that is alone with the variable none is older that isn't waited for already.
+    /// The next task, from `at` on, that a new task with this dependence has to wait for, and where to go on.
+    /// All that is older than an `out` is waited for already.
     fn before(
         &self,
         parent: Number,
@@ -120,7 +120,7 @@ impl<const TASKS: usize, const ENTRIES: usize> Depends<TASKS, ENTRIES> {
         needs.any(|need| self.before(parent, need, NONE, self.newest(parent, need.0)).is_some())
     }
 
-    /// A task is created; how often it waits for another one. `None` if there is no room.
+    /// Adds a task; returns how many tasks it waits for. `None` if there is no room.
     pub fn add(
         &mut self,
         task: Number,
@@ -147,7 +147,7 @@ impl<const TASKS: usize, const ENTRIES: usize> Depends<TASKS, ENTRIES> {
         Some(unmet)
     }
 
-    /// Has a task wait for all that are before it because of one dependence; how many there are.
+    /// Adds the edges of one dependence; returns their number.
     fn wait_behind(&mut self, task: Number, parent: Number, need: (usize, Kind)) -> u32 {
         let mut count = 0;
         let mut cursor = self.newest(parent, need.0);
@@ -194,7 +194,7 @@ impl<const TASKS: usize, const ENTRIES: usize> Depends<TASKS, ENTRIES> {
         }
     }
 
-    /// A task is over: later ones needn't wait for it.
+    /// A task is complete: later ones needn't wait for it.
     pub fn forget(&mut self, task: Number) {
         let Some(first) = self.firsts.get_mut(task as usize) else { return };
         let mut at = core::mem::replace(&mut first.0, 0);
@@ -224,7 +224,7 @@ impl<const TASKS: usize, const ENTRIES: usize> Depends<TASKS, ENTRIES> {
         }
     }
 
-    /// One of those that waited for a task that is over; each once for each wait.
+    /// Removes one edge of a complete task; returns the task that waited. To be called until there is none.
     pub fn next_behind(&mut self, task: Number) -> Option<Number> {
         let first = self.firsts.get_mut(task as usize)?;
         let at = first.1;

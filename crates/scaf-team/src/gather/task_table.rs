@@ -1,27 +1,25 @@
-//! Explicit tasks of a gathered region. Plain data, which one carrier at a time uses.
+//! Explicit tasks of a gathered region: plain data, used under a lock.
 //!
-//! A task is *deferred* when it is created, and taken by a member that waits: at a barrier any member takes
-//! any task, in `taskwait` the children of its own, at the end of a `taskgroup` those of the group. One with
-//! dependences ([`task_dependences`](super::task_dependences)) is ready once the tasks before it are over.
+//! A task is *deferred* when it is created, and taken by a member that waits: any task at a barrier, children
+//! of the current task in `taskwait`, tasks of the group at the end of a `taskgroup`. A task with dependences
+//! ([`task_dependences`](super::task_dependences)) is ready once those are complete.
 //!
-//! A record is a task's, or a group's, or that of a task which is run at once, so that children can name it.
-//! A task that has ended keeps its record until its children are over.
-//!
-//! All zero when new, so that a process without tasks has no page of it.
+//! A record belongs to a task, to a group, or to an undeferred task that has children. It stays until the
+//! children are complete. A new table is all zero, so a process without tasks touches none of its pages.
 
 use super::task_dependences::Depends;
 pub use super::task_dependences::{Kind, NONE, Number};
 
-/// What a task runs.
+/// A task's function and data.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Work {
     /// The function's address.
     pub body: usize,
     /// Its argument.
     pub data: usize,
-    /// Whether all tasks in it are part of it.
+    /// Whether it is `final`.
     pub is_final: bool,
-    /// Whether it may be left out where its group is cancelled.
+    /// Whether it may be dropped when its group is cancelled.
     pub may_drop: bool,
 }
 
@@ -32,18 +30,18 @@ pub struct Place {
     pub parent: Number,
     /// The innermost group around it.
     pub group: Number,
-    /// Only who waits for the parent or for the group may run it: its region is one member's own.
+    /// Only a member that waits for the parent or the group may run it: its region is nested.
     pub own: bool,
 }
 
-/// Who looks for a task.
+/// For whom a task is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum For {
-    /// Who may run any.
+    /// For a member that may run any.
     Team,
-    /// The task of that record, which waits for its children.
+    /// For the task of that record, which waits for its children.
     Parent(Number),
-    /// Who waits for the group of that record.
+    /// For a wait for the group of that record.
     Group(Number),
 }
 
@@ -61,15 +59,15 @@ const GROUP: usize = 2;
 struct Task {
     work: Work,
     place: Place,
-    /// Its children, or the group's tasks, that aren't over.
+    /// Incomplete children, or incomplete tasks of the group.
     left: u32,
-    /// Tasks before it that aren't over.
+    /// Incomplete tasks that it depends on.
     unmet: u32,
     /// It has ended itself.
     ended: bool,
     /// The group is cancelled.
     cancelled: bool,
-    /// The first and the last of its children, or the group's tasks, that are ready.
+    /// The first and last of its ready children, or the group's ready tasks.
     first: Number,
     last: Number,
     /// Its neighbours in the lists of ready tasks.
@@ -96,14 +94,14 @@ const NO_TASK: Task = Task {
 pub struct TaskTable<const RECORDS: usize, const ENTRIES: usize> {
     tasks: [Task; RECORDS],
     depends: Depends<RECORDS, ENTRIES>,
-    /// Records that were used so far, those from 1 on.
+    /// Number of records used so far, from 1 on.
     used: u32,
     free: Number,
-    /// Ready tasks for everybody, oldest first.
+    /// Ready tasks for all members, oldest first.
     first: Number,
     last: Number,
     ready: u32,
-    /// Tasks that aren't over.
+    /// Incomplete tasks.
     left: u32,
 }
 
@@ -122,7 +120,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         }
     }
 
-    /// A new region begins: no task is left of the one before.
+    /// A region begins: no task of the one before is left.
     pub fn clear(&mut self) {
         if self.left != 0 {
             self.depends.clear();
@@ -131,17 +129,17 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         (self.ready, self.left) = (0, 0);
     }
 
-    /// Tasks that anybody could run now.
+    /// Tasks that any member could run now.
     pub fn ready(&self) -> u32 {
         self.ready
     }
 
-    /// Tasks that aren't over.
+    /// Incomplete tasks.
     pub fn left(&self) -> u32 {
         self.left
     }
 
-    /// Tasks of a parent or of a group that aren't over.
+    /// Incomplete tasks of a parent or a group.
     pub fn left_of(&self, number: Number) -> u32 {
         self.task(number).map_or(0, |task| task.left)
     }
@@ -154,7 +152,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         if number == NONE { None } else { self.tasks.get_mut(number as usize) }
     }
 
-    /// A record: for a task that is to be [deferred](Self::defer), one that is run at once, or a group.
+    /// A new record: for a task that will be [deferred](Self::defer), an undeferred one, or a group.
     pub fn open(&mut self) -> Option<Number> {
         let number = if self.free != NONE {
             let number = self.free;
@@ -170,7 +168,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         Some(number)
     }
 
-    /// A group of tasks, within another one or none.
+    /// A new group, within another one or none.
     pub fn open_group(&mut self, around: Number) -> Option<Number> {
         let number = self.open()?;
         let reductions = self.reductions(around);
@@ -179,19 +177,19 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         Some(number)
     }
 
-    /// Where it is told how tasks of the group add up, or of one around it; 0 for nowhere.
+    /// The address of the reductions of the group or one around it; 0 for none.
     pub fn reductions(&self, group: Number) -> usize {
         self.task(group).map_or(0, |group| group.work.data)
     }
 
-    /// Tasks of the group, and of groups within that are begun from now on, add up as is told there.
+    /// Sets that for the group, and for groups within it that begin later.
     pub fn set_reductions(&mut self, group: Number, at: usize) {
         if let Some(group) = self.task_mut(group) {
             group.work.data = at;
         }
     }
 
-    /// The group is cancelled: its tasks that haven't begun needn't be run.
+    /// Cancels the group: its tasks that haven't begun needn't be run.
     pub fn cancel(&mut self, group: Number) {
         if let Some(group) = self.task_mut(group) {
             group.cancelled = true;
@@ -203,7 +201,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         self.task(group).is_some_and(|group| group.cancelled)
     }
 
-    /// No task of the group is left; the one around it.
+    /// Ends a group without tasks; returns the one around it.
     pub fn close_group(&mut self, number: Number) -> Number {
         let around = self.task(number).map_or(NONE, |group| group.place.group);
         self.close(number);
@@ -218,7 +216,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         }
     }
 
-    /// A task that was run at once has ended, or a group, or a record isn't used after all.
+    /// An undeferred task or a group has ended, or a record isn't needed.
     pub fn close(&mut self, number: Number) {
         let Some(task) = self.task_mut(number) else { return };
         task.ended = true;
@@ -227,8 +225,8 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         }
     }
 
-    /// Defers a task, whose record was opened. `false` if there is no room for its dependences: nothing has
-    /// been done then.
+    /// Defers the task of an open record. `false` if there is no room for its dependences; nothing has
+    /// changed then.
     #[must_use]
     pub fn defer(
         &mut self,
@@ -252,13 +250,13 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         true
     }
 
-    /// Whether a task with these dependences would have to wait for another one.
+    /// Whether a task with these dependences would have to wait.
     pub fn would_wait(&self, parent: Number, needs: impl Iterator<Item = (usize, Kind)>) -> bool {
         self.depends.would_wait(parent, needs)
     }
 
-    /// A task that was taken has done a part of its work, and goes on when it is taken again: behind all
-    /// others, for it may wait for them.
+    /// A task that was taken has executed a part, and continues when it is taken again. It goes behind all
+    /// others, because it may wait for them.
     pub fn again(&mut self, number: Number) {
         self.is_ready(number, false);
     }
@@ -268,7 +266,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         let place = task.place;
         for (list, owner) in [(CHILDREN, place.parent), (GROUP, place.group)] {
             let Some(owner) = self.task_mut(owner) else { continue };
-            // The newest first: what it needs is at hand.
+            // The newest first: its data are in the cache.
             let (before, behind) = if is_new { (NONE, owner.first) } else { (owner.last, NONE) };
             if before == NONE {
                 owner.first = number;
@@ -300,7 +298,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         }
     }
 
-    /// Takes a task out of a list; what was before and behind it.
+    /// Removes a task from a list; returns its neighbours.
     fn unlink(&mut self, list: usize, number: Number) -> Link {
         let none = Link { before: NONE, behind: NONE };
         let link = self.task(number).and_then(|task| task.links.get(list)).copied().unwrap_or(none);
@@ -309,7 +307,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         link
     }
 
-    /// Takes a task to run: its record, what to run, and the group that it is in.
+    /// Takes a task: its record, what to run, and its group.
     pub fn take(&mut self, who: For) -> Option<(Number, Work, Number)> {
         let number = match who {
             For::Team => self.first,
@@ -342,7 +340,7 @@ impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
         Some((number, work, place.group))
     }
 
-    /// A task that was taken is over: those that waited for it may be ready now.
+    /// A task that was taken is complete. Tasks that depend on it may be ready now.
     pub fn finish(&mut self, number: Number) {
         let Some(place) = self.task(number).map(|task| task.place) else { return };
         self.depends.forget(number);

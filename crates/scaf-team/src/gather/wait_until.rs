@@ -1,28 +1,28 @@
-//! What a member waits for that nobody runs, and the two words that its scheduler keeps of that.
+//! What a suspended member waits for, and its form in two words.
 
 /// What a member waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
-    /// Its turn. It looks for itself whether it can go on.
+    /// Nothing: it is ready, and checks itself whether it can continue.
     Turn,
-    /// The same, in a loop of the program's own that spins on memory: it hardly ever can.
+    /// The same in a spin loop of the program's own: it can hardly ever continue.
     Spins,
     /// All members have arrived at the barrier (`FiberScheduler::arrive`).
     Passed(u32),
-    /// They have, or the region was cancelled ([`super::cancellation`]).
+    /// The same, or the region was cancelled ([`super::cancellation`]).
     PassedOrCancelled(u32),
-    /// All members but the master are done.
+    /// All members but the master have finished.
     Joined,
-    /// Something has changed since the member looked (`FiberScheduler::listen`). It looks again.
+    /// Something has changed since the member looked (`FiberScheduler::listen`).
     Changed(u32),
-    /// Its own kernel thread runs it ([`super::return_to_threads`]).
+    /// Its own kernel thread takes it ([`super::return_to_threads`]).
     OwnThread,
 }
 
 /// What members cancel ([`super::cancellation`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cancelled {
-    /// The loop or the sections that all members have come to last.
+    /// The last loop or sections that all members have reached.
     Shares = 1,
     /// The region.
     Region = 2,
@@ -50,7 +50,7 @@ impl Until {
         }
     }
 
-    /// Whoever spins looks for itself, like one whose turn it is.
+    /// A spinning member checks for itself, like one that yielded.
     #[inline(always)]
     pub(super) fn from_words(waits: u32, word: u32) -> Until {
         match waits {

@@ -1,43 +1,42 @@
-//! Loops, sections and singles of a gathered region: each is *opened* by the member that comes first, dealt
-//! out to whoever asks, and closed by the last.
-//!
-//! Members that don't wait at the end of one may be ahead of others by up to [`RING`] - 1.
+//! Worksharing constructs of a gathered region: loops, sections and singles. The first member that reaches
+//! one *opens* it, iterations are distributed on request, and the last member to leave closes it. Members
+//! that don't wait at the end of constructs may be ahead of others by up to [`RING`] - 1.
 
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, array, constructor};
 
-/// Shares that are open at a time; a power of two. Runtimes have no limit, so who waits for others behind so
-/// many that it didn't wait at would wait for ever.
+/// Constructs that may be open at a time; a power of two. Runtimes have no limit. A member that is further
+/// ahead waits, and forever if the others wait for it.
 pub const RING: usize = 256;
 
-/// How a loop's iterations are dealt out.
+/// How a loop's iterations are distributed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// To each member its own: chunks of so many iterations by turns, or with 0 one even part each.
+    /// Static: chunks of so many iterations by turns, or with 0 one even part each.
     Static(u64),
-    /// In chunks of so many iterations.
+    /// Dynamic: chunks of so many iterations.
     Dynamic(u64),
-    /// In chunks of the part of each member in what is left, at least so many iterations.
+    /// Guided: each chunk is the remaining iterations divided by the team's size, at least so many.
     Guided(u64),
 }
 
-/// A loop: the numbers from `start` on in steps of `step`, `count` of them, and the `end` that the program
-/// named. Signed or unsigned, as the program has them: all sums wrap.
+/// A loop: `count` numbers from `start` in steps of `step`, and the program's `end`. Signed or unsigned: all
+/// sums wrap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loop {
     /// Its first number.
     pub start: u64,
     /// The end that the program named.
     pub end: u64,
-    /// From one number to the next.
+    /// Difference of two numbers.
     pub step: u64,
     /// How many numbers.
     pub count: u64,
-    /// How they are dealt out.
+    /// Its schedule.
     pub rule: Rule,
 }
 
 impl Loop {
-    /// A loop over signed numbers, up to `end` or down to it, not reaching it.
+    /// A loop over signed numbers from `start` to before `end`.
     #[inline]
     pub fn signed(start: i64, end: i64, step: i64, rule: Rule) -> Loop {
         let up = step > 0;
@@ -47,7 +46,7 @@ impl Loop {
         Loop { start: start as u64, end: end as u64, step: step as u64, count, rule }
     }
 
-    /// The same over unsigned numbers; `step` is negative, as two's complement, if not `up`.
+    /// A loop over unsigned numbers; `step` is negative in two's complement, if not `up`.
     #[inline]
     pub fn unsigned(up: bool, start: u64, end: u64, step: u64, rule: Rule) -> Loop {
         let empty = if up { start >= end } else { start <= end };
@@ -57,13 +56,13 @@ impl Loop {
         Loop { start, end, step, count, rule }
     }
 
-    /// So many sections, which are numbered from 1.
+    /// So many sections, numbered from 1.
     pub fn sections(count: u64) -> Loop {
         Loop { start: 1, end: count.wrapping_add(1), step: 1, count, rule: Rule::Dynamic(1) }
     }
 }
 
-/// What a member has of a loop: how many chunks it got, and the iterations of the last one.
+/// What a member was assigned of a loop: number of chunks, and iterations of the last one.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Assigned {
     chunks: u64,
@@ -76,26 +75,25 @@ impl Assigned {
     pub const NONE: Assigned = Assigned { chunks: 0, from: 0, behind: 0 };
 }
 
-/// A member has come to a share.
+/// How a member reached a construct.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Came {
-    /// As the first: it has the share opened now.
+    /// As the first: it has opened it.
     First,
-    /// The share is open.
+    /// It is open.
     Later,
-    /// The share is still being opened, or its place in the ring is still in use: the member has to wait and
-    /// come again.
+    /// It is being opened, or its place in the ring is in use: the member has to wait and try again.
     TooEarly,
 }
 
-/// One share.
+/// One construct.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Share {
-    /// The number of the share that this place was last taken for.
+    /// The number that this place was last taken for.
     taken: AtomicU32,
-    /// The number of the share that is open here.
+    /// The number of the construct that is open here.
     open: AtomicU32,
     /// Members that have left it; [`UNUSED`] once all have.
     left: AtomicU32,
@@ -106,11 +104,11 @@ struct Share {
     end: AtomicU64,
     step: AtomicU64,
     count: AtomicU64,
-    /// Iterations dealt out.
+    /// Iterations that are assigned.
     next: AtomicU64,
-    /// Iterations of an ordered loop that are over, or their `ordered` parts.
+    /// Complete iterations of an ordered loop, or complete `ordered` parts.
     over: AtomicU64,
-    /// What a `single` hands to the others.
+    /// What a `single` passes to the others.
     handed: AtomicU64,
 }
 
@@ -120,34 +118,24 @@ const DYNAMIC: u32 = 0;
 const GUIDED: u32 = 1;
 const STATIC: u32 = 2;
 
-/// The shares of one team. Numbered from 1 over all of its regions, by each member for itself: all come to
-/// the same ones in the same order.
+/// The constructs of one team. Each member numbers them from 1 over all regions: all reach the same ones in
+/// the same order.
 #[derive(Debug)]
 pub struct Shares<const PLACES: usize = RING> {
     places: [Share; PLACES],
 }
 
-macro_rules! fresh {
-    () => {
-        Share {
-            taken: AtomicU32::new(0),
-            open: AtomicU32::new(0),
-            left: AtomicU32::new(UNUSED),
-            rule: AtomicU32::new(DYNAMIC),
-            chunk: AtomicU64::new(0),
-            start: AtomicU64::new(0),
-            end: AtomicU64::new(0),
-            step: AtomicU64::new(0),
-            count: AtomicU64::new(0),
-            next: AtomicU64::new(0),
-            over: AtomicU64::new(0),
-            handed: AtomicU64::new(0),
-        }
-    };
-}
-
 impl Share {
-    /// The next of `count` iterations that nobody has, and the first one behind them.
+    constructor! {
+        fn new() -> Self {
+            let [taken, open, rule] = array![AtomicU32::new(0); 3];
+            let [chunk, start, end, step, count, next, over, handed] = array![AtomicU64::new(0); 8];
+            let left = AtomicU32::new(UNUSED);
+            Share { taken, open, left, rule, chunk, start, end, step, count, next, over, handed }
+        }
+    }
+
+    /// Assigns the next of `count` iterations: the first, and the one after the last.
     #[inline]
     fn cut(&self, count: u64, size: u32) -> Option<(u64, u64)> {
         let chunk = self.chunk.load(Ordering::Relaxed);
@@ -168,12 +156,12 @@ impl Share {
     }
 }
 
-/// A member's part of `count` iterations after so many chunks.
+/// The part of `count` iterations that a member has after so many chunks.
 fn own_part(count: u64, chunk: u64, (member, size): (u64, u64), chunks: u64) -> Option<(u64, u64)> {
     let (from, length) = if chunk != 0 {
         (chunks.checked_mul(size)?.checked_add(member)?.checked_mul(chunk)?, chunk)
     } else if chunks == 0 {
-        // The first members have one more each, if need be.
+        // The first members have one more each, if there is a rest.
         let (even, more) = (count.checked_div(size)?, count.checked_rem(size)?);
         (member * even + member.min(more), even + u64::from(member < more))
     } else {
@@ -183,16 +171,11 @@ fn own_part(count: u64, chunk: u64, (member, size): (u64, u64), chunks: u64) -> 
 }
 
 impl<const PLACES: usize> Shares<PLACES> {
-    /// Shares of which none is open.
-    #[cfg(not(loom))]
-    pub const fn new() -> Self {
-        Shares { places: [const { fresh!() }; PLACES] }
-    }
-
-    /// Shares of which none is open.
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        Shares { places: core::array::from_fn(|_| fresh!()) }
+    constructor! {
+        /// No construct is open.
+        pub fn new() -> Self {
+            Shares { places: array![Share::new(); PLACES] }
+        }
     }
 
     #[inline(always)]
@@ -200,19 +183,19 @@ impl<const PLACES: usize> Shares<PLACES> {
         self.places.get(number as usize % PLACES)
     }
 
-    /// The share of this number, if it is open.
+    /// The construct of this number, if it is open.
     #[inline(always)]
     fn opened(&self, number: u32) -> Option<&Share> {
         self.place(number).filter(|share| share.open.load(Ordering::Relaxed) == number)
     }
 
-    /// A member comes to the share of this number. Who comes first opens it with `whole`.
+    /// A member reaches the construct of this number. The first opens it with `whole`.
     #[inline]
     pub fn come(&self, number: u32, whole: &Loop) -> Came {
         self.come_and(number, whole, || {})
     }
 
-    /// The same; who comes first prepares something before, which the others see then.
+    /// The same; the first member prepares something before, which the others see.
     #[inline]
     pub fn come_and(&self, number: u32, whole: &Loop, prepare: impl FnOnce()) -> Came {
         let Some(share) = self.place(number) else { return Came::Later };
@@ -245,8 +228,8 @@ impl<const PLACES: usize> Shares<PLACES> {
         Came::First
     }
 
-    /// The next chunk of an open loop for a member of a team of `size`, which holds `hand`: its first number,
-    /// and the first one that isn't in it. `None` if it gets no more.
+    /// Assigns a member of a team of `size` the next chunk of an open loop: its first number, and the first
+    /// one after it. `None` if there is none.
     #[inline]
     pub fn deal(
         &self,
@@ -270,21 +253,21 @@ impl<const PLACES: usize> Shares<PLACES> {
         Some((at(from), end))
     }
 
-    /// The same for a loop that isn't static, in iterations: how many lie before the chunk, and before what
-    /// follows it.
+    /// The same for a loop that isn't static, in iterations: those before the chunk, and before what follows
+    /// it.
     #[inline]
     pub fn take(&self, number: u32, size: u32) -> Option<(u64, u64)> {
         let share = self.opened(number)?;
         share.cut(share.count.load(Ordering::Relaxed), size)
     }
 
-    /// Whether all iterations before those that a member holds are over, in an ordered loop.
+    /// In an ordered loop, whether all iterations before the member's are complete.
     #[inline]
     pub fn is_next(&self, number: u32, assigned: &Assigned) -> bool {
         assigned.from == assigned.behind || self.is_turn(number, assigned.from)
     }
 
-    /// Those that it holds are over as well; they were [next](Self::is_next).
+    /// The member's iterations are complete, too; they were [next](Self::is_next).
     #[inline]
     pub fn are_over(&self, number: u32, assigned: &mut Assigned) {
         if let Some(share) = self.opened(number)
@@ -295,14 +278,13 @@ impl<const PLACES: usize> Shares<PLACES> {
         }
     }
 
-    /// Whether the `ordered` parts of so many iterations of an open loop are over. What was done in them is
-    /// seen then.
+    /// Whether so many iterations' `ordered` parts are complete. Their effects are visible then.
     #[inline]
     pub fn is_turn(&self, number: u32, iteration: u64) -> bool {
         self.opened(number).is_none_or(|share| share.over.load(Ordering::Acquire) >= iteration)
     }
 
-    /// Those of further iterations are.
+    /// Further iterations' `ordered` parts are complete.
     #[inline]
     pub fn pass_turn(&self, number: u32, iterations: u64) {
         if let Some(share) = self.opened(number) {
@@ -310,13 +292,13 @@ impl<const PLACES: usize> Shares<PLACES> {
         }
     }
 
-    /// A member of a team of `size` leaves the share.
+    /// A member of a team of `size` leaves the construct.
     #[inline]
     pub fn leave(&self, number: u32, size: u32) {
         self.leave_and(number, size, || {});
     }
 
-    /// The same; who leaves last clears up before anybody comes to another share in this place.
+    /// The same; the last one clears up before the place is used again.
     #[inline]
     pub fn leave_and(&self, number: u32, size: u32, clear: impl FnOnce()) {
         if let Some(share) = self.opened(number)
@@ -327,8 +309,8 @@ impl<const PLACES: usize> Shares<PLACES> {
         }
     }
 
-    /// A cancelled region is over, and members have left shares without saying so. None is open any more;
-    /// the next ones have numbers that nobody has come to.
+    /// A cancelled region is over, and members have left without leaving their constructs. Later ones have
+    /// numbers that nobody has reached.
     #[cold]
     pub fn abandon(&self) {
         for share in &self.places {
@@ -336,7 +318,7 @@ impl<const PLACES: usize> Shares<PLACES> {
         }
     }
 
-    /// The member that executes a `single` hands something to the others, who find it after a barrier.
+    /// The member that executes a `single` passes something to the others, who read it after a barrier.
     #[inline]
     pub fn hand(&self, number: u32, what: u64) {
         if let Some(share) = self.opened(number) {
@@ -344,7 +326,7 @@ impl<const PLACES: usize> Shares<PLACES> {
         }
     }
 
-    /// What was handed to the others; before the member leaves the share.
+    /// What was passed; called before the member leaves the construct.
     #[inline]
     pub fn handed(&self, number: u32) -> u64 {
         self.opened(number).map_or(0, |share| share.handed.load(Ordering::Relaxed))

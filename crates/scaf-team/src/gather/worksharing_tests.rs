@@ -17,9 +17,9 @@ fn dealt(whole: &Loop, size: u32) -> Vec<u64> {
         assert_eq!(shares.come(1, whole), came);
     }
     let mut numbers = Vec::new();
-    let mut hands = vec![Assigned::default(); size as usize];
+    let mut assignments = vec![Assigned::default(); size as usize];
     for member in (0..size).cycle().take(2_000) {
-        let assigned = &mut hands[member as usize];
+        let assigned = &mut assignments[member as usize];
         let Some((mut from, to)) = shares.deal(1, (member, size), assigned) else { continue };
         // As compiled code does: up to the chunk's end, not reaching it.
         let up = (whole.step as i64) > 0;
@@ -112,17 +112,17 @@ fn a_guided_loop_has_smaller_and_smaller_chunks() {
 fn an_ordered_loop_goes_on_in_order() {
     let shares = Shares::<2>::new();
     let _: Came = shares.come(1, &Loop::signed(0, 10, 1, Rule::Static(4)));
-    let mut hands = [Assigned::default(); 2];
-    for (member, assigned) in hands.iter_mut().enumerate() {
+    let mut assignments = [Assigned::default(); 2];
+    for (member, assigned) in assignments.iter_mut().enumerate() {
         assert!(shares.is_next(1, assigned), "who holds nothing has nobody to wait for");
         assert!(shares.deal(1, (member as u32, 2), assigned).is_some());
     }
-    assert!(shares.is_next(1, &hands[0]) && !shares.is_next(1, &hands[1]));
-    shares.are_over(1, &mut hands[0]);
-    assert!(shares.is_next(1, &hands[1]));
-    assert_eq!(shares.deal(1, (0, 2), &mut hands[0]), Some((8, 10)));
-    assert!(!shares.is_next(1, &hands[0]));
-    shares.are_over(1, &mut hands[1]);
-    assert!(shares.is_next(1, &hands[0]));
-    assert_eq!(shares.deal(1, (1, 2), &mut hands[1]), None);
+    assert!(shares.is_next(1, &assignments[0]) && !shares.is_next(1, &assignments[1]));
+    shares.are_over(1, &mut assignments[0]);
+    assert!(shares.is_next(1, &assignments[1]));
+    assert_eq!(shares.deal(1, (0, 2), &mut assignments[0]), Some((8, 10)));
+    assert!(!shares.is_next(1, &assignments[0]));
+    shares.are_over(1, &mut assignments[1]);
+    assert!(shares.is_next(1, &assignments[0]));
+    assert_eq!(shares.deal(1, (1, 2), &mut assignments[1]), None);
 }

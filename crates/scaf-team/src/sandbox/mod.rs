@@ -1,4 +1,4 @@
-//! What can be tested of a serial experiment: its mappings ([`proc_maps`]) and its system calls
+//! The testable parts of a serial experiment: memory mappings ([`proc_maps`]) and system calls
 //! ([`syscall_filter`]).
 
 pub mod proc_lines;

@@ -1,10 +1,10 @@
-//! Lines of a file in /proc, through a buffer of fixed size: nothing is allocated.
+//! Reads lines of a file in /proc through a buffer of fixed size, without allocation.
 
-/// Longest line that is understood. In a process with longer ones there is no experiment.
+/// Longest line. With longer ones there is no experiment.
 const BYTES: usize = 4096;
 
-/// Hands each line, without its end, to `take` until that says `false`. `read` fills a part of the buffer and
-/// returns how much: 0 at the end, `None` if it failed. `false` if not all was read and taken.
+/// Passes each line without its end to `take`, until that returns `false`. `read` fills a part of the buffer
+/// and returns the number of bytes: 0 at the end, `None` on failure. Returns whether all was read and taken.
 pub fn each(mut read: impl FnMut(&mut [u8]) -> Option<usize>, mut take: impl FnMut(&[u8]) -> bool) -> bool {
     let mut buffer = [0u8; BYTES];
     let mut filled = 0;
@@ -27,7 +27,7 @@ pub fn each(mut read: impl FnMut(&mut [u8]) -> Option<usize>, mut take: impl FnM
             }
             done += length + 1;
         }
-        // What is left goes to the front; written so that the compiler sees that it stays within the buffer.
+        // Moves the rest to the front, in a way that the compiler can check.
         let mut kept = 0;
         while done > 0
             && done + kept < filled

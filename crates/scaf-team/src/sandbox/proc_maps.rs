@@ -1,6 +1,6 @@
-//! /proc/PID/maps: what a copy of the process shares with it. The copy has private memory of its own; where
-//! memory is shared and writable, it must lose the right to write. Some mappings show something in the kernel
-//! or in a device that a copy could disturb, or be disturbed by: a process that has one is not copied.
+//! /proc/PID/maps: what a forked copy shares with the process. Private memory is the copy's own. Shared
+//! writable memory must be made read-only in the copy. A process with mappings of devices or of kernel state,
+//! which a copy could disturb, isn't copied.
 
 /// One mapping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,11 +13,11 @@ pub struct Mapping<'a> {
     pub writable: bool,
     /// Whether it is shared with others.
     pub shared: bool,
-    /// What is mapped; empty for anonymous memory.
+    /// The mapped file; empty for anonymous memory.
     pub path: &'a [u8],
 }
 
-/// What is to be done about a mapping.
+/// How a mapping is treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Care {
     /// Nothing.
@@ -29,8 +29,8 @@ pub enum Care {
 }
 
 const HARMLESS: [&[u8]; 2] = [b"/dev/shm/", b"/dev/zero"];
-/// Beginnings of paths that stand for more than memory: devices, rings and buffers of kernel and drivers,
-/// asynchronous reads and writes under way, and large pages, which are too few to be copied.
+/// Path prefixes of more than memory: devices, rings and buffers of kernel and drivers, asynchronous reads
+/// and writes, and large pages, which are too few to be copied.
 const REFUSED: [&[u8]; 6] = [b"/dev/", b"anon_inode:", b"socket:", b"/dmabuf", b"/[aio]", b"/anon_hugepage"];
 
 impl Mapping<'_> {
@@ -52,7 +52,7 @@ impl Mapping<'_> {
         (start < end).then_some(Mapping { start, end, writable: writable == b'w', shared, path })
     }
 
-    /// What is to be done if the copy has to write to `own` addresses (its stack, its thread's state).
+    /// How it is treated, if the copy has to write to `own` addresses (its stack, its thread's state).
     pub fn care(&self, own: &[usize]) -> Care {
         let begins = |with: &[&[u8]]| with.iter().any(|start| self.path.starts_with(start));
         if begins(&REFUSED) && !begins(&HARMLESS) {

@@ -1,8 +1,6 @@
-//! What members cancel: their region, the loop or sections that they are in, and groups of tasks. Each is
-//! heeded by itself, where `OMP_CANCELLATION` says that they are at all.
-//!
-//! Of a group that is cancelled, and of a region, tasks that haven't begun are dropped: they are over without
-//! being run, and so are met dependences on them.
+//! Cancellation of the region, of worksharing constructs and of task groups, if `OMP_CANCELLATION` is on.
+//! Tasks of a cancelled group or region that haven't begun are dropped: they complete without being run, and
+//! dependences on them are met.
 
 use super::forbids;
 use super::gathered_team::{MEMBERS, Member, SCHEDULER, SHARES, TEAM};
@@ -13,7 +11,7 @@ use crate::sys::futex::Futex;
 use core::ffi::c_int;
 use scaf_team::gather::scheduler::Cancelled;
 
-/// A construct that is cancelled by one of its members.
+/// A construct that a member cancels.
 #[derive(Clone, Copy)]
 pub enum Construct {
     Region,
@@ -23,7 +21,7 @@ pub enum Construct {
 }
 
 impl Construct {
-    /// The construct of a compiler's number: a region is 1 for all, and groups are `group`.
+    /// The construct of a compiler's number: 1 is a region, and `group` a task group.
     pub fn of(number: c_int, group: c_int) -> Construct {
         match number {
             1 => Construct::Region,
@@ -33,13 +31,13 @@ impl Construct {
     }
 }
 
-/// Whether the program cancels constructs, and `OMP_CANCELLATION` says that they are.
+/// Whether the program has cancellation, and it is on.
 pub fn may_be(runtime: &Runtime) -> bool {
-    // SAFETY: omp_get_cancellation takes nothing.
+    // SAFETY: `omp_get_cancellation` takes nothing.
     forbids::cancels() && runtime.omp_get_cancellation.is_none_or(|on| unsafe { on() != 0 })
 }
 
-/// A member cancels a construct around it; whether that is heeded.
+/// Cancels a construct around the member; returns whether cancellation is on.
 pub fn cancel(me: &Member, what: Construct) -> bool {
     if !TEAM.cancels.get() {
         return false;
@@ -47,7 +45,7 @@ pub fn cancel(me: &Member, what: Construct) -> bool {
     match what {
         Construct::Region => cancel_in_team(me, Cancelled::Region),
         Construct::Share => cancel_in_team(me, Cancelled::Shares),
-        // One without a record has no tasks that wait.
+        // Tasks of a group without a record are undeferred.
         Construct::Group => with(|table| table.cancel(me.task.get().recorded_group())),
     }
     true
@@ -75,14 +73,14 @@ pub fn is_cancelled(me: &Member, what: Construct) -> bool {
         }
 }
 
-/// A member that is alone passes a barrier, behind what it may have cancelled.
+/// A member that is alone passes a barrier: a cancelled worksharing construct has ended.
 #[inline]
 pub fn passes_alone(me: &Member) {
     me.cancelled.set(me.cancelled.get() & !(Cancelled::Shares as u32));
 }
 
-/// The master ends the region, which all have left; notes the last share that they have come to. If they left
-/// it early that is the last one of any.
+/// The master ends the region after all have left it, and records the last worksharing construct. If members
+/// left early, that is the last one that any has reached.
 #[inline]
 pub fn end(master: &Member, size: u32) {
     let first = TEAM.share.get();
@@ -90,7 +88,8 @@ pub fn end(master: &Member, size: u32) {
     let mut most = come(master);
     if SCHEDULER.is_cancelled(Cancelled::Region) {
         SHARES.abandon();
-        most = MEMBERS.iter().take(size as usize).map(come).fold(most, u32::max);
+        // SAFETY: all members have left the region.
+        most = unsafe { MEMBERS.all(size) }.map(|(_, member)| come(member)).fold(most, u32::max);
     }
     TEAM.share.set(first.wrapping_add(most));
 }

@@ -13,15 +13,15 @@ use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
 
-/// What carriers without work sleep on, and how many do.
+/// What idle carriers sleep on, and how many do.
 static WAKE_SEQ: AtomicU32 = AtomicU32::new(0);
 static SLEEPERS: AtomicU32 = AtomicU32::new(0);
 
-/// Ticks that a carrier with a context of its own waits for the next region before it sleeps (about 1 ms).
-/// The runtime's own threads spin for 15.
+/// How long a carrier with a context of its own spins for the next region before it sleeps, in ticks (about 1
+/// ms). libgomp's threads spin for 15 ms.
 const BETWEEN_TICKS: u64 = 1 << 21;
 
-/// The master begins a region; its own carrier.
+/// The master's carrier, as it begins a region.
 #[inline]
 pub fn begin() -> &'static Carrier {
     MASTERS.task.store(worker_tls::task(0), Ordering::Relaxed);
@@ -29,14 +29,14 @@ pub fn begin() -> &'static Carrier {
     MASTERS
 }
 
-/// The master of a region that was gathered at a barrier, behind that; its own carrier.
+/// The same for a region that is gathered at a barrier.
 pub fn begin_midway() -> &'static Carrier {
     MASTERS.task.store(own_task(), Ordering::Relaxed);
     reset_idle();
     MASTERS
 }
 
-/// Calls carriers up to that number, the master's included.
+/// Starts or wakes the carriers below that number; carrier 0 is the master's.
 #[cold]
 pub fn wake(carriers: u32) {
     for number in 1..carriers {
@@ -44,20 +44,20 @@ pub fn wake(carriers: u32) {
         if carrier.there.load(Ordering::Relaxed) == 0 && carrier.there.swap(1, Ordering::Relaxed) == 0 {
             carrier.number.store(number, Ordering::Relaxed);
             if !spawn(run, without_provenance_mut(number as usize)) {
-                // Nor are those beyond: who adds up over all looks no further than the first that is missing.
+                // Nor are there any beyond it: sums over all carriers end at the first that is missing.
                 carrier.there.store(0, Ordering::Relaxed);
                 break;
             }
         }
     }
     WAKE_SEQ.fetch_add(1, Ordering::SeqCst);
-    // Who isn't counted yet will find the seen rung.
+    // A carrier that isn't counted yet will see the new number.
     if SLEEPERS.load(Ordering::SeqCst) != 0 {
         Futex.wake_all(&WAKE_SEQ);
     }
 }
 
-/// The same where one is missing: the system may have refused a thread.
+/// The same if one is missing: the system may have refused a thread.
 pub fn wake_missing(carriers: u32) {
     let is_missing = |carrier: &Carrier| carrier.there.load(Ordering::Relaxed) == 0;
     if CARRIERS.iter().take(carriers as usize).skip(1).any(is_missing) {
@@ -65,7 +65,7 @@ pub fn wake_missing(carriers: u32) {
     }
 }
 
-/// Waits until no carrier but the master's is in the region that was closed.
+/// Waits until no carrier but the master's is in the closed region.
 #[inline]
 pub fn wait_for_others() {
     if !SCHEDULER.is_quiescent() {
@@ -76,19 +76,19 @@ pub fn wait_for_others() {
     }
 }
 
-/// What a carrier but the master's runs.
+/// What carriers other than the master's run.
 extern "C" fn run(number: *mut c_void) -> *mut c_void {
     let number = number.addr();
     let Some(carrier) = CARRIERS.get(number) else { return null_mut() };
     let number = number as u32;
-    // SAFETY: its own home, before it has any work.
-    unsafe { *carrier.home.get() = Fiber::with_tls(arch::tls_base()) };
+    // SAFETY: only this thread uses the carrier's own fiber, and it runs no member yet.
+    unsafe { *carrier.own_fiber.get() = Fiber::with_tls(arch::tls_base()) };
     carrier.task.store(own_task(), Ordering::Relaxed);
     let mut has = None;
     loop {
         let seen = WAKE_SEQ.load(Ordering::SeqCst);
         if SCHEDULER.carrier_enters(number) {
-            // Of each team anew: a team's threads may block some for a while.
+            // Per region: a team's threads may block signals for a while.
             worker_tls::take_signals(&mut has);
             run_fibers(carrier, number);
             SCHEDULER.carrier_leaves();
@@ -100,7 +100,8 @@ extern "C" fn run(number: *mut c_void) -> *mut c_void {
     }
 }
 
-/// Waits a moment for the seen, where the carrier has a context that nobody else of the program wants.
+/// Spins for the next region while the carrier has a context that nobody else of the program wants; returns
+/// whether it came.
 fn is_woken_soon(seen: u32, number: u32) -> bool {
     let since = arch::ticks();
     while has_context(number)
@@ -118,7 +119,7 @@ fn is_woken_soon(seen: u32, number: u32) -> bool {
     false
 }
 
-/// Runs members until the carrier isn't wanted any more.
+/// Runs members until the carrier is surplus.
 fn run_fibers(carrier: &'static Carrier, number: u32) {
     while !SCHEDULER.is_surplus(number) {
         let next = SCHEDULER.take_near(number, 0).or_else(|| SCHEDULER.take(number, 0)).or_else(|| {
@@ -132,13 +133,13 @@ fn run_fibers(carrier: &'static Carrier, number: u32) {
             found.flatten()
         });
         if let Some(next) = next {
-            // SAFETY: it was taken.
+            // SAFETY: this carrier has taken `next`.
             unsafe { run_fiber(carrier, next) };
         }
     }
 }
 
-/// After a fork, in the child: no carrier is there.
+/// After a fork, in the child: no carrier exists.
 pub fn after_fork() {
     for carrier in &CARRIERS {
         carrier.there.store(0, Ordering::Relaxed);

@@ -1,26 +1,32 @@
-//! The task that a member runs.
+//! The task that a member executes.
 
 use scaf_team::gather::task_table::{NONE, Number};
 
 #[derive(Clone, Copy)]
 pub struct CurrentTask {
-    /// Its record, if it has had any need of one.
+    /// Its record, if it needed one.
     pub record: Number,
-    /// The innermost group around it.
+    /// The innermost task group around it.
     pub group: Number,
-    /// The group of all tasks of the innermost region, if that is one within a member.
-    pub home: Number,
+    /// The group of all tasks of the nested region that the member is in.
+    pub region_group: Number,
     pub is_final: bool,
-    /// Tasks are run at once.
+    /// Tasks that it creates are undeferred.
     pub at_once: bool,
-    /// Groups around it for which there was no record: their tasks are run at once.
+    /// Groups around it for which there was no record: their tasks are undeferred.
     pub unrecorded: u32,
 }
 
 impl CurrentTask {
-    /// That of a member itself.
-    pub const MEMBERS: CurrentTask =
-        CurrentTask { record: NONE, group: NONE, home: NONE, is_final: false, at_once: false, unrecorded: 0 };
+    /// The member's implicit task.
+    pub const IMPLICIT: CurrentTask = CurrentTask {
+        record: NONE,
+        group: NONE,
+        region_group: NONE,
+        is_final: false,
+        at_once: false,
+        unrecorded: 0,
+    };
 
     /// Whether tasks that it creates may be deferred.
     pub fn defers(&self) -> bool {

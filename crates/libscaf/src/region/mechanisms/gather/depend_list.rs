@@ -1,14 +1,14 @@
-//! What a task depends on, as compilers hand it to their runtime.
+//! A task's `depend` clauses, as compilers pass them to their runtime.
 //!
-//! gcc: an array whose first words say how many variables of each kind come behind them. In the newer form
-//! the first word is 0, and the last ones are the addresses of pairs of a variable and its kind.
+//! gcc: an array that begins with the numbers of variables of each kind. In the newer form the first word is
+//! 0, and the last words are addresses of pairs of a variable and its kind.
 //!
-//! LLVM's: up to two arrays of records, each with a variable and bits for its kind.
+//! LLVM: up to two arrays of records, each with a variable and bits for its kind.
 
 use core::ptr::null;
 use scaf_team::gather::task_table::Kind;
 
-/// A task's dependences that are left to look at.
+/// An iterator over a task's dependences.
 #[derive(Clone)]
 pub enum DependList {
     Words(Words),
@@ -20,7 +20,7 @@ pub struct Words {
     words: *const usize,
     next: usize,
     count: usize,
-    /// Variables that it changes alone come first, then those that it reads, then the pairs.
+    /// Variables of `out` come first, then those of `in`, then the pairs.
     alone: usize,
     read: usize,
 }
@@ -29,7 +29,7 @@ pub struct Words {
 pub struct Records {
     record: *const Record,
     count: usize,
-    /// The array behind this one.
+    /// The second array.
     then: *const Record,
     then_count: usize,
 }
@@ -46,9 +46,9 @@ impl DependList {
         DependList::Words(Words { words: null(), next: 0, count: 0, alone: 0, read: 0 });
 
     /// # Safety
-    /// `array` is of gcc's form, and lives as long as this.
+    /// `array` has gcc's form, and outlives the list.
     pub unsafe fn of(array: *const usize) -> DependList {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller passes an array of gcc's form, and its first words say how long it is.
         unsafe {
             let [first, second, third, fourth] =
                 [0, 1, 2, 3].map(|word| if word < 3 || *array == 0 { *array.add(word) } else { 0 });
@@ -68,7 +68,7 @@ impl DependList {
     }
 
     /// # Safety
-    /// Both are arrays of so many records, which live as long as this.
+    /// Both are arrays of so many records, and outlive the list.
     pub unsafe fn of_records(first: (*const Record, i32), second: (*const Record, i32)) -> DependList {
         let [count, then_count] = [first.1, second.1].map(|count| count.max(0) as usize);
         DependList::Records(Records { record: first.0, count, then: second.0, then_count })
@@ -81,7 +81,7 @@ impl DependList {
         }
     }
 
-    /// Whether the task is alone with all variables.
+    /// Whether the task depends on all memory (`omp_all_memory`).
     pub fn name_everything(&self) -> bool {
         self.clone().any(|need| need == (0, Kind::Out))
     }
@@ -107,7 +107,7 @@ impl Words {
         }
         let at = self.next;
         self.next += 1;
-        // SAFETY: the array has so many words, and its last ones are addresses of pairs.
+        // SAFETY: `next` is below the array's length; words behind `in` and `out` are addresses of pairs.
         unsafe {
             let word = *self.words.add(at);
             if at < self.alone {
@@ -122,7 +122,7 @@ impl Words {
                 match kind {
                     IN => Kind::In,
                     IN_OUT_SET => Kind::Set,
-                    // What may change it beside others that may, but not at once, does so alone.
+                    // `mutexinoutset` is treated as `out`.
                     _ => Kind::Out,
                 },
             ))
@@ -142,13 +142,13 @@ impl Records {
                 }
                 (self.record, self.count) = (self.then, core::mem::take(&mut self.then_count));
             }
-            // SAFETY: the array has a record there.
+            // SAFETY: `count` records are left in the array.
             let record = unsafe { &*self.record };
             self.record = self.record.wrapping_add(1);
             self.count -= 1;
             let need = match record.kind {
                 EVERYTHING => (0, Kind::Out),
-                // The runtime leaves those out.
+                // The runtime ignores those.
                 _ if record.variable == 0 => continue,
                 IN => (record.variable, Kind::In),
                 IN_OUT_SET => (record.variable, Kind::Set),

@@ -1,12 +1,11 @@
-//! `doacross` loops: an iteration waits until certain earlier ones have told that it may go on. A member that
-//! is alone does them in order, and has nobody to wait for.
+//! `doacross` loops: an iteration waits until certain earlier ones are posted. A member that is alone
+//! executes them in order and doesn't wait.
 
 use super::constructs::{come_and, leave_share, next};
 use super::fibers::wait_for;
-use super::gathered_team::{Member, SCHEDULER, around};
+use super::gathered_team::{Member, SCHEDULER, current};
 use super::gomp_loop_start::{Asked, come, room, rule};
 use super::icvs;
-use crate::region::thread::thread;
 use crate::sys::arch;
 use crate::sys::futex::Futex;
 use core::ffi::c_void;
@@ -19,16 +18,16 @@ fn bytes(words: usize) -> usize {
     words.saturating_mul(size_of::<u64>())
 }
 
-/// A member begins loops of so many iterations each, the outermost one first, which is dealt out.
+/// A member begins nested loops of so many iterations. The first is the outermost, which is distributed.
 unsafe fn begin(
     counts: &[u64],
     rule: impl FnOnce(&Member) -> Rule,
     [first, last]: [*mut c_void; 2],
     asked: &Asked,
 ) -> bool {
-    // SAFETY: the caller is a member; the program's own variables.
+    // SAFETY: `first` and `last` are null or variables of the program, and so is what `asked` has.
     unsafe {
-        let (Some(me), Some(count)) = (around(thread()), counts.first()) else { return false };
+        let (Some(me), Some(count)) = (current(), counts.first()) else { return false };
         let (rule, size) = (rule(me), SCHEDULER.size());
         let whole = Loop { start: 0, end: *count, step: 1, count: *count, rule };
         let words = if me.is_alone() { 0 } else { Posts::words(counts, rule, size) };
@@ -46,7 +45,7 @@ macro_rules! starts {
             pub unsafe extern "C" fn $name(
                 loops: u32, counts: *const u64 $(, $chunk: u64)?, first: *mut c_void, last: *mut c_void,
             ) -> bool {
-                // SAFETY: the caller is a member; the program's own array.
+                // SAFETY: the compiler passes an array of `loops` numbers, and two variables.
                 unsafe {
                     let counts = from_raw_parts(counts, loops as usize);
                     begin(counts, |$me| $rule, [first, last], &Asked::NOTHING)
@@ -63,7 +62,7 @@ starts! {
     start_runtime(), |me| icvs::rule(me.icvs.get());
 }
 
-/// The same with the schedule as a number, and shared memory.
+/// The same with the schedule's number, and shared memory.
 pub unsafe extern "C" fn start(
     loops: u32,
     counts: *const u64,
@@ -74,18 +73,18 @@ pub unsafe extern "C" fn start(
     reductions: *mut usize,
     memory: *mut *mut c_void,
 ) -> bool {
-    // SAFETY: as above.
+    // SAFETY: the compiler passes an array of `loops` numbers, and null or variables of the program.
     unsafe {
         let counts = from_raw_parts(counts, loops as usize);
         begin(counts, |me| rule(me, schedule, chunk), [first, last], &Asked { reductions, memory })
     }
 }
 
-/// The calling member's iteration tells that it may be waited for.
+/// Posts the calling member's iteration.
 pub unsafe extern "C" fn post(at: *const u64) {
-    // SAFETY: the caller is a member; the program's own array, of as many numbers as there are loops.
+    // SAFETY: the compiler's array has a number for each loop.
     unsafe {
-        if let Some(me) = around(thread()).filter(|me| !me.is_alone())
+        if let Some(me) = current().filter(|me| !me.is_alone())
             && Posts::of(me.marks.get()).post((0..).map(|number| *at.add(number)))
         {
             SCHEDULER.notify_changed(&Futex);
@@ -93,11 +92,12 @@ pub unsafe extern "C" fn post(at: *const u64) {
     }
 }
 
-/// Waits until an iteration has told. Of its numbers, six came in registers and the others on the stack.
+/// Waits until an iteration is posted. The first six of its numbers are passed in registers, the others on
+/// the stack.
 unsafe extern "C" fn wait_at(first: *const [u64; 6], rest: *const u64) {
-    // SAFETY: the caller is a member; as many arguments as there are loops.
+    // SAFETY: the compiler passes a number for each loop.
     unsafe {
-        let Some(me) = around(thread()).filter(|me| !me.is_alone()) else { return };
+        let Some(me) = current().filter(|me| !me.is_alone()) else { return };
         let posts = Posts::of(me.marks.get());
         let at = |number: usize| match (*first).get(number) {
             Some(at) => *at,
@@ -111,14 +111,14 @@ arch::with_all_arguments! {
     wait => wait_at;
 }
 
-/// A member begins loops as LLVM's runtime is told of them, apart from how they are dealt out.
-pub unsafe fn begin_llvms(me: &'static Member, loops: &[Dimension]) {
+/// A member begins loops of LLVM's compilers, which are distributed by another call.
+pub fn begin_llvms(me: &'static Member, loops: &[Dimension]) {
     if me.is_alone() {
         return;
     }
     let words = Flags::words(loops);
     const NOTHING: Loop = Loop { start: 0, end: 0, step: 1, count: 0, rule: Rule::Dynamic(1) };
-    // SAFETY: the caller runs the member.
+    // SAFETY: the words are used as atomic ones until the member leaves the construct.
     unsafe {
         come_and(me, &NOTHING, |room| {
             room.open(bytes(words));
@@ -129,22 +129,22 @@ pub unsafe fn begin_llvms(me: &'static Member, loops: &[Dimension]) {
     me.llvm.across.set(me.share.get());
 }
 
-/// The calling member's iteration tells that it may be waited for.
+/// Posts the calling member's iteration.
 pub unsafe fn post_llvms(me: &Member, at: *const i64) {
     if !me.is_alone() {
         let flags = Flags::of(me.marks.get());
-        // SAFETY: the program's own array, of as many numbers as there are loops.
+        // SAFETY: the compiler's array has a number for each loop.
         if flags.post(unsafe { from_raw_parts(at, flags.loops()) }) {
             SCHEDULER.notify_changed(&Futex);
         }
     }
 }
 
-/// Waits until an iteration has told.
+/// Waits until an iteration is posted.
 pub unsafe fn wait_llvms(me: &'static Member, at: *const i64) {
     if !me.is_alone() {
         let flags = Flags::of(me.marks.get());
-        // SAFETY: as above; the caller runs the member.
+        // SAFETY: the compiler's array has a number for each loop.
         unsafe {
             let at = from_raw_parts(at, flags.loops());
             wait_for(me, || flags.is_posted(at));
@@ -152,7 +152,7 @@ pub unsafe fn wait_llvms(me: &'static Member, at: *const i64) {
     }
 }
 
-/// The loops are over for the member.
+/// The loops are complete for the member.
 pub fn end_llvms(me: &Member) {
     if !me.is_alone() {
         leave_share(me.llvm.across.get());

@@ -1,4 +1,4 @@
-//! Which regions may have a gathered team at all.
+//! Which regions may be gathered.
 
 use super::gathered_team::MOST;
 use super::{cancel, forbids, icvs, member_signals, member_stacks, static_schedule_check, stuck_regions};
@@ -13,12 +13,12 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::report::fact;
 use scaf_team::gather::obstacle::Obstacle;
 
-/// Where `is` the obstacle is met.
+/// Fails with the obstacle if `is`.
 pub fn no(obstacle: Obstacle, is: bool) -> Result<(), Obstacle> {
     if is { Err(obstacle) } else { Ok(()) }
 }
 
-/// Whether nothing forbids it, now and for this region; else what does.
+/// Whether the region may be gathered now; else the obstacle.
 pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     let &Region { code, kind, .. } = region;
     no(Obstacle::Size, !has_size(size))?;
@@ -27,7 +27,7 @@ pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     no(Obstacle::Sleeps, stuck_regions::is_folded(code))?;
     permits(code.runtime)?;
     no(Obstacle::Calls, !forbids::nothing(code.runtime))?;
-    // Who finds its region cancelled may not come to a loop, and would have no memory for it.
+    // A member that finds its region cancelled may not reach a loop, and would have no memory for it.
     no(Obstacle::Cancels, forbids::shares_memory() && cancel::may_be(code.runtime))?;
     no(Obstacle::Handlers, member_signals::lasts())?;
     no(Obstacle::Nested, !has_one_level(code.runtime))
@@ -37,13 +37,13 @@ fn has_size(size: u32) -> bool {
     (2..=MOST as u32).contains(&size)
 }
 
-/// Whether a region that was entered so can be gathered midway.
+/// Whether a region with this entry can be gathered midway.
 fn has_entry(kind: Kind) -> bool {
     !matches!(kind, Kind::Reductions | Kind::Opened)
 }
 
-/// A region begins on threads: whether its team may be asked later for being gathered at a barrier. That is
-/// asked of the program's other threads, too, so the dynamic linker is asked here.
+/// A region begins on threads: whether it may be asked at a barrier later to gather. Other threads ask that,
+/// too, so the dynamic linker is asked here.
 #[inline(always)]
 pub fn may_midway(region: &Region, size: u32) -> bool {
     settings::get().gather
@@ -52,8 +52,8 @@ pub fn may_midway(region: &Region, size: u32) -> bool {
         && forbids::nothing(region.code.runtime)
 }
 
-/// Whether it may be gathered now, if it has had no tasks yet. The runtime couldn't be told later what a
-/// group of tasks adds up, or that a loop is open: a scan has barriers within.
+/// Whether a team without tasks so far may be gathered now. The runtime couldn't be told later what a task
+/// group reduces, or that a loop is open: a scan has barriers within.
 pub fn may_now(code: Code) -> bool {
     is_wanted(code)
         && permits(code.runtime).is_ok()
@@ -64,7 +64,7 @@ pub fn may_now(code: Code) -> bool {
         && !member_signals::lasts()
 }
 
-/// Whether what must hold all the time that a team is gathered does.
+/// What must hold as long as a team is gathered.
 pub fn is_wanted(code: Code) -> bool {
     one_master()
         && !stuck_regions::is_folded(code)
@@ -72,22 +72,21 @@ pub fn is_wanted(code: Code) -> bool {
         && forbids::still_nothing(code.runtime)
 }
 
-/// Whether teams of the calling thread's are on one level only.
+/// Whether the calling thread's teams aren't nested.
 fn has_one_level(runtime: &Runtime) -> bool {
-    // The number of levels that may be active is without a limit in older libgomps. LLVM's runtime complains
-    // of the older question.
+    // Older libgomps have no limit of active levels. LLVM's runtime complains about `omp_get_nested`.
     let most_levels = if runtime.is_llvms() { runtime.omp_get_max_active_levels } else { None };
     let one = match (most_levels, runtime.omp_get_nested) {
-        // SAFETY: omp_get_max_active_levels takes nothing.
+        // SAFETY: `omp_get_max_active_levels` takes nothing.
         (Some(most), _) => unsafe { most() <= 1 },
-        // SAFETY: omp_get_nested takes nothing.
+        // SAFETY: `omp_get_nested` takes nothing.
         (None, Some(nested)) => unsafe { nested() == 0 },
         (None, None) => false,
     };
     one && !icvs::wants_nesting()
 }
 
-/// Whether processor, kernel, runtime and settings permit it.
+/// Whether processor, kernel, runtime and settings permit gathering.
 fn permits(runtime: &Runtime) -> Result<(), Obstacle> {
     static KERNEL: AtomicU32 = AtomicU32::new(0);
     const CAN: u32 = 1;
@@ -109,7 +108,7 @@ fn permits(runtime: &Runtime) -> Result<(), Obstacle> {
     no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)
 }
 
-/// Whether what LLVM's runtime does is as we know it, and its only copy.
+/// Whether LLVM's runtime is one that we know, there is one copy of it, and its settings are the defaults.
 fn is_possible_on_llvms(runtime: &Runtime) -> bool {
     let settings = settings::get();
     !settings.own_llvm

@@ -1,21 +1,20 @@
-//! Explicit tasks as members create them and wait for them, by the runtime's own rule: a task is deferred,
-//! but where 64 for each member are, or where the program says so, it is run at once. A program whose first
-//! task waits for its second one would wait for ever if the first were run before the second is created.
+//! Explicit tasks: how members create them and wait for them. As in libgomp, a task is deferred unless the
+//! program says otherwise or 64 for each member are deferred already. A program whose first task waits for
+//! its second one would hang if tasks were always undeferred.
 
 use super::cancel;
 use super::current_task::CurrentTask;
 use super::depend_list::DependList;
 use super::fibers::{leave_surplus_carrier, wait, yield_member};
-use super::gathered_team::{Member, SCHEDULER, TEAM, around};
+use super::gathered_team::{Member, SCHEDULER, TEAM, current};
 use super::task_pool::{self, MOST_DEFERRED, Table, Taken, change, end, run, with};
-use crate::region::thread::thread;
 use crate::runtimes::entries::Body;
 use crate::sys::memory;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use scaf_team::gather::task_table::{For, NONE, Number, Place, Work};
 
-/// Copies a task's data, with what the program's language does to copy it.
+/// Copy-constructs a task's data.
 pub type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
 /// A task that is to be created.
@@ -30,14 +29,14 @@ pub struct New {
     pub may_wait: bool,
     pub is_final: bool,
     pub needs: DependList,
-    /// A loop's part: its first number and the one behind its last, which begin the data.
+    /// A part of a taskloop: its first number and its end, which begin the data.
     pub part: Option<[u64; 2]>,
 }
 
 impl New {
     unsafe fn set_part(&self, data: *mut c_void) {
         if let Some(part) = self.part {
-            // SAFETY: data of a loop's task begins with these.
+            // SAFETY: data of a taskloop's task begin with these two numbers.
             unsafe { data.cast::<[u64; 2]>().write_unaligned(part) }
         }
     }
@@ -48,10 +47,11 @@ pub unsafe fn create(me: &'static Member, new: &New) {
     if cancel::drops(me) {
         return;
     }
-    // SAFETY: the caller runs the member; the program's own task.
+    // SAFETY: the caller passes a task of the program: a function, and the data that fit it.
     unsafe {
         let everything = new.needs.name_everything();
-        // Without: a library that came within the region creates it, and nobody waits for it at the end.
+        // A library that was loaded within the region creates tasks, and nobody waits for these at the
+        // region's end.
         let may_wait = new.may_wait && TEAM.has_tasks.get() && me.task.get().defers();
         if may_wait && !everything && defer(me, new) {
             return;
@@ -61,23 +61,20 @@ pub unsafe fn create(me: &'static Member, new: &New) {
     }
 }
 
-/// Waits for the tasks that one with these dependences depends on.
-pub unsafe fn await_needs(me: &'static Member, needs: &DependList) {
+/// Waits for the tasks that this list depends on.
+pub fn await_needs(me: &'static Member, needs: &DependList) {
     let parent = me.task.get().record;
     if parent == NONE || needs.are_none() {
         return;
     }
-    // SAFETY: the caller runs the member.
-    unsafe {
-        if needs.name_everything() {
-            wait_out(me, For::Parent(parent), |table| table.left_of(parent) == 0);
-        } else {
-            wait_out(me, For::Parent(parent), |table| !table.would_wait(parent, needs.clone()));
-        }
+    if needs.name_everything() {
+        wait_out(me, For::Parent(parent), |table| table.left_of(parent) == 0);
+    } else {
+        wait_out(me, For::Parent(parent), |table| !table.would_wait(parent, needs.clone()));
     }
 }
 
-/// Puts it off; `false` if there are too many already, or no memory.
+/// Defers the task; `false` if too many are deferred already, or there is no memory.
 unsafe fn defer(me: &'static Member, new: &New) -> bool {
     let mut now = me.task.get();
     let open = |table: &mut Table, now: &mut CurrentTask| {
@@ -89,12 +86,12 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
         }
         table.open()
     };
-    // Most tasks: what is copied is plain and small, and they depend on nothing.
+    // Most tasks: their data is plain and small, and they depend on nothing.
     if new.copy.is_none() && new.needs.are_none() && task_pool::is_small(new.size, new.alignment) {
         let deferred = change(|table| {
             let record = open(table, &mut now)?;
             let data = task_pool::room(record, new.size, new.alignment)?;
-            // SAFETY: as below.
+            // SAFETY: the room is new and large enough.
             unsafe { table.defer(record, place(&now), fill(new, data), DependList::NONE).then_some(()) }
         });
         me.task.set(now);
@@ -107,7 +104,7 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
         with(|table| table.close(record));
         return false;
     };
-    // SAFETY: the program's own data and function, and as much room; the caller runs the member.
+    // SAFETY: the room is new and large enough; the data are the program's.
     unsafe {
         let work = fill(new, data);
         put(me, record, work, &new.needs);
@@ -115,25 +112,24 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
     true
 }
 
-/// Where the task that runs creates others.
+/// Where the current task creates others.
 fn place(now: &CurrentTask) -> Place {
-    Place { parent: now.record, group: now.group, own: now.home != NONE }
+    Place { parent: now.record, group: now.group, own: now.region_group != NONE }
 }
 
-/// Defers a task of that record, by one that has a record.
+/// Defers the task of that record. The current task has a record.
 pub unsafe fn put(me: &'static Member, record: Number, work: Work, needs: &DependList) {
     let now = me.task.get();
     if !change(|table| table.defer(record, place(&now), work, needs.clone())) {
-        // No room for its dependences: once no sibling is left it has none.
-        // SAFETY: the caller runs the member.
-        unsafe { wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0) }
+        // No room for its dependences. Once all siblings are complete it has none.
+        wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0);
         let _: bool = change(|table| table.defer(record, place(&now), work, DependList::NONE));
     }
 }
 
-/// Copies its data; what is to be run on it.
+/// Fills `data` and returns what is to be run.
 unsafe fn fill(new: &New, data: *mut c_void) -> Work {
-    // SAFETY: the caller's word: there is room for the program's own data.
+    // SAFETY: the caller passes room for the data; a copy constructor gets what the compiler made it for.
     unsafe {
         match new.copy {
             Some(copy) => copy(data, new.data),
@@ -141,18 +137,18 @@ unsafe fn fill(new: &New, data: *mut c_void) -> Work {
         }
         new.set_part(data);
     }
-    // What was made by copying is unmade by the task itself, so that is run in any case.
+    // A task destroys itself what a copy constructor made, so it has to be run.
     let may_drop = new.copy.is_none();
     Work { body: new.body as usize, data: data.expose_provenance(), is_final: new.is_final, may_drop }
 }
 
-/// Runs it now, on the creator's stack.
+/// Executes it on the creator's stack (an undeferred task).
 unsafe fn at_once(me: &'static Member, new: &New) {
     let before = me.task.get();
     let is_final = before.is_final || new.is_final;
     let at_once = is_final || before.at_once;
     me.task.set(CurrentTask { record: NONE, is_final, at_once, ..before });
-    // SAFETY: the program's own function and data.
+    // SAFETY: the caller passes a task of the program: a function, and the data that fit it.
     unsafe {
         match new.copy {
             None => {
@@ -168,10 +164,10 @@ unsafe fn at_once(me: &'static Member, new: &New) {
     }
 }
 
-/// Runs it on a copy of its data, which lies on the stack if it can.
+/// Executes it on a copy of its data, which is on the stack if it fits.
 unsafe fn on_copy(new: &New, copy: Copy) {
     let bytes = new.size.saturating_add(new.alignment);
-    // SAFETY: as above.
+    // SAFETY: each place has `bytes` bytes: the data's size and alignment.
     unsafe {
         match bytes {
             0..=256 => on::<256>(new, copy),
@@ -184,7 +180,7 @@ unsafe fn on_copy(new: &New, copy: Copy) {
 
 unsafe fn on_place(new: &New, copy: Copy, place: *mut c_void) {
     let data = memory::aligned(place, new.alignment);
-    // SAFETY: there is room for the data behind that address; the program's own function.
+    // SAFETY: the place has room for the aligned data; function and copy constructor are made for them.
     unsafe {
         copy(data, new.data);
         new.set_part(data);
@@ -195,7 +191,7 @@ unsafe fn on_place(new: &New, copy: Copy, place: *mut c_void) {
 #[inline(never)]
 unsafe fn on<const BYTES: usize>(new: &New, copy: Copy) {
     let mut place = MaybeUninit::<[u8; BYTES]>::uninit();
-    // SAFETY: as above.
+    // SAFETY: the caller has checked that the data and their alignment take at most `BYTES`.
     unsafe { on_place(new, copy, place.as_mut_ptr().cast()) }
 }
 
@@ -205,8 +201,8 @@ enum Found {
     Nothing,
 }
 
-/// Waits until `is_met` says so, and runs tasks of `whom` meanwhile.
-unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bool) {
+/// Waits until `is_met` holds, and runs tasks of `whom` meanwhile.
+fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bool) {
     let look = |table: &mut Table| {
         if is_met(table) { Found::Met } else { table.take(whom).map_or(Found::Nothing, Found::Task) }
     };
@@ -214,7 +210,7 @@ unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bo
     loop {
         match found {
             Found::Met => return,
-            // SAFETY: the caller runs the member; it was taken.
+            // SAFETY: it was just taken from the table.
             Found::Task(taken) => unsafe {
                 leave_surplus_carrier(me);
                 let over = run(me, taken);
@@ -227,8 +223,7 @@ unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bo
                 let until = SCHEDULER.listen();
                 found = with(look);
                 if matches!(found, Found::Nothing) {
-                    // SAFETY: the caller runs the member.
-                    unsafe { wait(me, until) }
+                    wait(me, until)
                 }
                 SCHEDULER.unlisten();
             }
@@ -236,45 +231,42 @@ unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bo
     }
 }
 
-/// The calling task waits for its children.
-pub unsafe fn taskwait(me: &'static Member) {
+/// Waits for the children of the current task.
+pub fn taskwait(me: &'static Member) {
     let parent = me.task.get().record;
     if parent != NONE {
-        // SAFETY: the caller runs the member.
-        unsafe { wait_out(me, For::Parent(parent), |table| table.left_of(parent) == 0) }
+        wait_out(me, For::Parent(parent), |table| table.left_of(parent) == 0)
     }
 }
 
-/// The calling task begins a group; whether there is a record for it.
+/// Begins a task group; returns whether there is a record for it.
 pub fn group_start(me: &Member) -> bool {
     let mut now = me.task.get();
     let group = if now.unrecorded == 0 { with(|table| table.open_group(now.group)) } else { None };
     match group {
         Some(group) => now.group = group,
-        // Its tasks are over as soon as they are created.
+        // Its tasks are undeferred.
         None => now.unrecorded = now.unrecorded.wrapping_add(1),
     }
     me.task.set(now);
     group.is_some()
 }
 
-/// It waits for all tasks of the group, which ends.
-pub unsafe fn group_end(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe { group_wait(me) }
+/// Ends the task group after all of its tasks are complete.
+pub fn group_end(me: &'static Member) {
+    group_wait(me);
     group_close(me);
 }
 
-/// It waits for all tasks of the group.
-pub unsafe fn group_wait(me: &'static Member) {
+/// Waits for all tasks of the group.
+pub fn group_wait(me: &'static Member) {
     let group = me.task.get().recorded_group();
     if group != NONE {
-        // SAFETY: the caller runs the member.
-        unsafe { wait_out(me, For::Group(group), |table| table.left_of(group) == 0) }
+        wait_out(me, For::Group(group), |table| table.left_of(group) == 0)
     }
 }
 
-/// The group ends.
+/// Ends the group, which has no tasks left.
 pub fn group_close(me: &Member) {
     let now = me.task.get();
     me.task.set(if now.unrecorded != 0 {
@@ -284,40 +276,34 @@ pub fn group_close(me: &Member) {
     });
 }
 
-/// Waits for all tasks of the region within that the member is in. A loop whose tasks add up has a group,
-/// which is open at the barrier at its end.
-pub unsafe fn end_inner(me: &'static Member) {
-    let home = me.task.get().home;
-    if home != NONE {
-        // SAFETY: the caller runs the member.
-        unsafe {
-            group_wait(me);
-            wait_out(me, For::Group(home), |table| table.left_of(home) == 0);
-        }
+/// Waits for all tasks of the member's nested region. A loop with task reductions has a group that is open at
+/// the barrier at its end.
+pub fn end_inner(me: &'static Member) {
+    let region_group = me.task.get().region_group;
+    if region_group != NONE {
+        group_wait(me);
+        wait_out(me, For::Group(region_group), |table| table.left_of(region_group) == 0);
     }
 }
 
-/// Runs a region within, in which tasks are the member's own.
-pub unsafe fn in_inner(me: &'static Member, run: impl FnOnce()) {
-    let home = with(|table| table.open_group(NONE)).unwrap_or(NONE);
-    let at_once = home == NONE;
-    let before = me.task.replace(CurrentTask { group: home, home, at_once, ..CurrentTask::MEMBERS });
+/// Runs a nested region: its tasks are the member's own.
+pub fn in_inner(me: &'static Member, run: impl FnOnce()) {
+    let region_group = with(|table| table.open_group(NONE)).unwrap_or(NONE);
+    let at_once = region_group == NONE;
+    let before =
+        me.task.replace(CurrentTask { group: region_group, region_group, at_once, ..CurrentTask::IMPLICIT });
     run();
-    // SAFETY: the caller runs the member.
-    unsafe { end_inner(me) }
+    end_inner(me);
     let now = me.task.replace(before);
     with(|table| {
         table.close(now.record);
-        table.close(home);
+        table.close(region_group);
     });
 }
 
-/// Others may run now.
+/// `taskyield`: another member may run.
 pub unsafe extern "C" fn taskyield() {
-    // SAFETY: the caller is a member.
-    unsafe {
-        if let Some(me) = around(thread()) {
-            yield_member(me);
-        }
+    if let Some(me) = current() {
+        yield_member(me);
     }
 }

@@ -1,29 +1,28 @@
-//! How members start, wait, change and end.
+//! How fibers start, wait, switch and end.
 
-use super::gathered_team::{Carrier, MEMBERS, Member, SCHEDULER, TEAM, around};
+use super::gathered_team::{Carrier, MEMBERS, Member, SCHEDULER, TEAM, current};
 use super::task_pool::{left, run_any, with};
 use super::{float_control, member_signals};
-use crate::region::thread::thread;
 use crate::sys::arch::{self, switch};
 use crate::sys::futex::Futex;
 use crate::sys::kernel_threads::give_way;
 use core::hint::spin_loop;
 use scaf_team::gather::scheduler::{Cancelled, Until};
 
-/// Says that nobody is to be set free.
+/// There is no previous fiber to be made schedulable.
 pub const NO_FIBER: usize = usize::MAX;
 
-/// Rounds that a carrier looks for work before it naps; about 10 us.
+/// Rounds that a carrier looks for ready fibers before it naps; about 10 us.
 const SPINS: u32 = 500;
-/// Rounds between two looks at all members.
+/// Rounds between two looks at members of other parts.
 const FAR: u32 = 32;
 
-/// What a member but the master runs.
+/// What a member other than the master runs.
 pub unsafe extern "C" fn start(previous: usize) -> ! {
     after_switch(previous);
-    // SAFETY: the member's own state; the master has set all of it.
+    // SAFETY: the master has set the body and its data before it opened the region.
     unsafe {
-        if let Some(me) = around(thread()) {
+        if let Some(me) = current() {
             if let Some(body) = TEAM.body.get() {
                 body(TEAM.data.get());
             }
@@ -35,13 +34,13 @@ pub unsafe extern "C" fn start(previous: usize) -> ! {
             leave(me);
         }
     }
-    // Not reached: who is done is never changed to.
+    // Not reached: a finished fiber is never scheduled.
     loop {
         spin_loop();
     }
 }
 
-/// Whoever changed to the calling context is off the stack of the member that was said.
+/// Called on the new fiber after a switch: the previous fiber is fully saved and may be scheduled.
 #[inline(always)]
 pub fn after_switch(previous: usize) {
     if previous != NO_FIBER {
@@ -50,13 +49,13 @@ pub fn after_switch(previous: usize) {
     member_signals::arrive();
 }
 
-/// Waits until that has come about; others are run meanwhile.
+/// Blocks the member until `until` holds; its carrier runs other members meanwhile.
 #[inline(always)]
-pub unsafe fn wait(me: &'static Member, until: Until) {
+pub fn wait(me: &'static Member, until: Until) {
     while !SCHEDULER.is_met(until) {
-        // SAFETY: the caller runs the member.
+        // SAFETY: `next` was taken by this carrier.
         unsafe {
-            // Who waits for something else, or could run tasks but got none, may wait for anybody.
+            // A member that waits for something else, or got no task, takes ready members of any part.
             let mut is_near = matches!(until, Until::Passed(_));
             if SCHEDULER.offers(until) {
                 leave_surplus_carrier(me);
@@ -84,8 +83,8 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
     }
 }
 
-/// Whoever waits at a barrier looks in its carrier's own part: to look at others' members takes their lines
-/// from them. It looks at all soon ([`idle`]), and as long as it finds some there.
+/// At a barrier, looks for ready members in the carrier's own part first: to look at others' takes their
+/// cache lines from them. The whole team is searched after a while ([`idle`]), and as long as that finds any.
 #[inline(always)]
 fn take_near(carrier: &Carrier, number: usize) -> Option<usize> {
     match SCHEDULER.take_near(carrier.number(), number) {
@@ -101,75 +100,65 @@ fn take_far(carrier: &Carrier, number: usize) -> Option<usize> {
     found
 }
 
-/// Has the member on another carrier if its own isn't wanted any more.
+/// Moves the member to another carrier if its own is surplus.
 #[inline]
-pub unsafe fn leave_surplus_carrier(me: &'static Member) {
+pub fn leave_surplus_carrier(me: &'static Member) {
     if let Some(carrier) = me.carrier.get()
         && SCHEDULER.is_surplus(carrier.number())
     {
         let number = me.number.get() as usize;
         SCHEDULER.set_wait(number, Until::Turn);
         carrier.has_changed();
-        // SAFETY: the caller runs the member.
-        unsafe { after_switch(switch(me.fiber.get(), carrier.home(), number)) }
+        // SAFETY: the member is saved here, and the carrier's own fiber waits in `run_fiber`.
+        unsafe { after_switch(switch(me.fiber.get(), carrier.own_fiber(), number)) }
     }
 }
 
-/// Waits for all members, and until all tasks are over. Whether the member was the last to arrive.
-/// `may_leave` says that all can be threads of their own behind it.
+/// A barrier: waits for all members and until all tasks are complete. Returns whether the member arrived
+/// last. `may_leave` says that the team may return to threads behind it.
 #[inline(always)]
-pub unsafe fn meet(me: &'static Member, may_leave: bool) -> bool {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        match SCHEDULER.arrive(me.number.get() as usize) {
-            Some(word) => {
-                wait(me, Until::Passed(word));
-                false
-            }
-            None => {
-                pass(me, may_leave);
-                true
-            }
+pub fn meet(me: &'static Member, may_leave: bool) -> bool {
+    match SCHEDULER.arrive(me.number.get() as usize) {
+        Some(word) => {
+            wait(me, Until::Passed(word));
+            false
+        }
+        None => {
+            pass(me, may_leave);
+            true
         }
     }
 }
 
-/// The same where the region's being cancelled shows: nobody waits any more then.
-pub unsafe fn meet_or_leave(me: &'static Member) {
+/// A barrier at which a cancelled region ends for the member: it doesn't wait any more then.
+pub fn meet_or_leave(me: &'static Member) {
     if SCHEDULER.is_cancelled(Cancelled::Region) {
         return;
     }
-    // SAFETY: the caller runs the member.
-    unsafe {
-        match SCHEDULER.arrive(me.number.get() as usize) {
-            Some(word) => wait(me, Until::PassedOrCancelled(word)),
-            None => pass(me, false),
-        }
+    match SCHEDULER.arrive(me.number.get() as usize) {
+        Some(word) => wait(me, Until::PassedOrCancelled(word)),
+        None => pass(me, false),
     }
 }
 
-/// The same at the end of a region.
+/// The barrier at the region's end.
 #[inline]
-pub unsafe fn meet_at_end(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        if !TEAM.cancels.get() {
-            meet(me, false);
-            return;
-        }
-        match SCHEDULER.arrive_at_end() {
-            Some(until) => wait(me, until),
-            None => pass(me, false),
-        }
+pub fn meet_at_end(me: &'static Member) {
+    if !TEAM.cancels.get() {
+        meet(me, false);
+        return;
+    }
+    match SCHEDULER.arrive_at_end() {
+        Some(until) => wait(me, until),
+        None => pass(me, false),
     }
 }
 
-/// The last member to arrive has all go on once no task is left.
+/// The last member to arrive releases all, once no task is left.
 #[inline(always)]
-unsafe fn pass(me: &'static Member, may_leave: bool) {
+fn pass(me: &'static Member, may_leave: bool) {
     if left() != 0 {
-        // SAFETY: the caller runs the member.
-        unsafe { finish_tasks(me) }
+        finish_tasks(me)
     }
     if may_leave {
         SCHEDULER.start_requested_return();
@@ -177,55 +166,47 @@ unsafe fn pass(me: &'static Member, may_leave: bool) {
     SCHEDULER.pass(&Futex);
 }
 
-/// The last member at a barrier: sees that all tasks are done.
+/// The last member at a barrier completes all tasks.
 #[cold]
-unsafe fn finish_tasks(me: &'static Member) {
+fn finish_tasks(me: &'static Member) {
     while left() != 0 {
-        // SAFETY: the caller runs the member.
-        unsafe {
-            leave_surplus_carrier(me);
-            if !run_any(me) {
-                wait_for(me, || with(|tasks| tasks.left() == 0 || tasks.ready() != 0));
-            }
+        leave_surplus_carrier(me);
+        if !run_any(me) {
+            wait_for(me, || with(|tasks| tasks.left() == 0 || tasks.ready() != 0));
         }
     }
 }
 
-/// Waits until `is_met` says so. Whoever changes that says so to the scheduler.
-pub unsafe fn wait_for(me: &'static Member, is_met: impl Fn() -> bool) {
+/// Blocks the member until `is_met` holds. Whoever changes that calls `SCHEDULER.notify_changed`.
+pub fn wait_for(me: &'static Member, is_met: impl Fn() -> bool) {
     while !is_met() {
         let until = SCHEDULER.listen();
         if !is_met() {
-            // SAFETY: the caller runs the member.
-            unsafe { wait(me, until) }
+            wait(me, until)
         }
         SCHEDULER.unlisten();
     }
 }
 
-/// The member can't go on for now, and will look for itself: others are run, or the PU given up.
+/// The member can't continue now: runs another one, or gives up the PU. It is scheduled again later.
 #[cold]
-pub unsafe fn yield_member(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe { yield_until(me, Until::Turn) }
+pub fn yield_member(me: &'static Member) {
+    yield_until(me, Until::Turn)
 }
 
-/// The same, where the program itself waits.
+/// The same from a loop of the program's own that spins.
 #[cold]
-pub unsafe fn yield_in_spin_loop(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        leave_surplus_carrier(me);
-        yield_until(me, Until::Spins);
-    }
+pub fn yield_in_spin_loop(me: &'static Member) {
+    leave_surplus_carrier(me);
+    yield_until(me, Until::Spins);
 }
 
-unsafe fn yield_until(me: &'static Member, until: Until) {
-    // SAFETY: the caller runs the member.
+fn yield_until(me: &'static Member, until: Until) {
+    // SAFETY: `next` was taken by this carrier.
     unsafe {
         let Some(carrier) = me.carrier.get() else { return };
         let number = me.number.get() as usize;
-        // A signal's handler that yields while a member is changed here.
+        // A handler of a signal that interrupted a switch has called us.
         if SCHEDULER.is_in_exclusive_section() {
             return give_way();
         }
@@ -239,10 +220,11 @@ unsafe fn yield_until(me: &'static Member, until: Until) {
     }
 }
 
-/// Changes to a member that was taken; returns when somebody has changed back.
+/// Switches to a member that this carrier has taken. Returns when the calling member is scheduled again.
 #[inline(always)]
 pub unsafe fn switch_to(me: &'static Member, carrier: &'static Carrier, next: usize, previous: usize) {
-    // SAFETY: both members are held by this carrier.
+    // SAFETY: this carrier runs `me` and has taken `next`, whose fiber is saved and has a sleeping thread's
+    // TLS.
     unsafe {
         if let Some(next) = MEMBERS.get(next) {
             next.carrier.set(Some(carrier));
@@ -252,27 +234,27 @@ pub unsafe fn switch_to(me: &'static Member, carrier: &'static Carrier, next: us
     }
 }
 
-/// Has the master on its own kernel thread again, if another carrier runs it.
+/// Moves the master to its own kernel thread if another carrier runs it.
 #[inline(always)]
-pub unsafe fn move_to_first_carrier(me: &'static Member) {
-    // SAFETY: the caller runs the member.
+pub fn move_to_first_carrier(me: &'static Member) {
+    // SAFETY: the master is saved here, and the carrier's own fiber waits in `run_fiber`.
     unsafe {
         while let Some(carrier) = me.carrier.get()
             && carrier.number() != 0
         {
             SCHEDULER.set_wait(0, Until::Joined);
-            after_switch(switch(me.fiber.get(), carrier.home(), 0));
+            after_switch(switch(me.fiber.get(), carrier.own_fiber(), 0));
         }
     }
 }
 
-/// There is nobody to change to: looks again for a while, then naps; leaves where the carrier isn't wanted.
+/// No member is ready: looks for a while, naps, and leaves the region if the carrier is surplus.
 #[cold]
 #[inline(never)]
-unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
+fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
     let number = me.number.get() as usize;
     let since = arch::ticks();
-    // SAFETY: the caller runs the member.
+    // SAFETY: `next` was taken by this carrier; its own fiber waits in `run_fiber`.
     unsafe {
         let found = 'look: {
             for round in 1..=SPINS {
@@ -283,7 +265,7 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
                     carrier.was_idle(since);
                     SCHEDULER.set_wait(number, until);
                     carrier.has_changed();
-                    after_switch(switch(me.fiber.get(), carrier.home(), number));
+                    after_switch(switch(me.fiber.get(), carrier.own_fiber(), number));
                     return;
                 }
                 if round % FAR == 0
@@ -312,16 +294,16 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
     }
 }
 
-/// The member is done: its carrier goes on with others, for ever.
+/// The member has finished: its carrier runs others, and never returns here.
 unsafe fn leave(me: &'static Member) {
-    // SAFETY: the caller runs the member, and nobody will run it again.
+    // SAFETY: `next` was taken by this carrier; nobody schedules a finished member.
     unsafe {
         loop {
             let Some(carrier) = me.carrier.get() else { return };
             if let Some(next) = SCHEDULER.take(carrier.number(), me.number.get() as usize) {
                 switch_to(me, carrier, next, NO_FIBER);
             } else if carrier.number() != 0 {
-                switch(me.fiber.get(), carrier.home(), NO_FIBER);
+                switch(me.fiber.get(), carrier.own_fiber(), NO_FIBER);
             } else {
                 let since = arch::ticks();
                 let look = || SCHEDULER.take(0, me.number.get() as usize);
@@ -335,16 +317,16 @@ unsafe fn leave(me: &'static Member) {
     }
 }
 
-/// Runs a member from a carrier's own stack; returns when it has changed back.
+/// Runs a member from a carrier's own stack until the carrier is surplus.
 pub unsafe fn run_fiber(carrier: &'static Carrier, next: usize) {
-    // SAFETY: the carrier has taken the member.
+    // SAFETY: the caller has taken the member, so its fiber is saved and nobody else runs it.
     unsafe {
         if let Some(member) = MEMBERS.get(next) {
             member.carrier.set(Some(carrier));
             carrier.has_changed();
-            after_switch(switch(carrier.home(), member.fiber.get(), NO_FIBER));
+            after_switch(switch(carrier.own_fiber(), member.fiber.get(), NO_FIBER));
             member_signals::put_back(carrier);
-            // It may have been the master, which only one other carrier takes now.
+            // The master may be schedulable now, which only one other carrier takes.
             SCHEDULER.notify(&Futex);
         }
     }

@@ -1,4 +1,4 @@
-//! A gathered region from its beginning to its end, as its master has it.
+//! A region that is gathered at its beginning, from its master's point of view.
 
 use super::current_task::CurrentTask;
 use super::explicit_tasks::in_inner;
@@ -22,12 +22,12 @@ use scaf_team::gather::scheduler::Until;
 use scaf_team::gather::task_table::NONE;
 use scaf_team::gather::worksharing::{Assigned, Came, Loop};
 
-/// The state of the thread whose storage this is.
+/// The state of the thread with this TLS base.
 /// # Safety
-/// It sleeps for as long as its storage is lent.
-unsafe fn state_in(storage: usize) -> (&'static Thread, &'static Master) {
-    // SAFETY: the caller's promise: it sleeps.
-    unsafe { (part_of(storage), part_of(storage)) }
+/// It sleeps while its TLS is lent.
+unsafe fn state_in(tls_base: usize) -> (&'static Thread, &'static Master) {
+    // SAFETY: the thread sleeps, so nobody else uses its state.
+    unsafe { (part_of(tls_base), part_of(tls_base)) }
 }
 
 /// The loop or the sections that a region begins with.
@@ -42,19 +42,20 @@ fn first_share(me: &Member, kind: &Kind) -> Option<Loop> {
 
 /// Runs a region as its master.
 pub unsafe fn run(this: &Thread, region: &Region, carriers: u32, size: u32) {
-    // SAFETY: the scheduler is empty, so members and team are the master's; their workers sleep.
+    // SAFETY: no region is open, so only the master uses members and team. Workers whose state is written
+    // sleep in the runtime's idle barrier.
     unsafe {
         TEAM.body.set(Some(region.work.run));
         TEAM.data.set(region.work.data);
         let first = TEAM.share.get();
-        // What the program chose itself may be newer than what was last found.
+        // The program may have chosen another number since it was last recorded.
         let asked = region.code.runtime.omp_get_max_threads.filter(|_| region.requested != 0);
         let most = asked.map_or_else(natural, |most| most().max(1) as u32);
-        for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
+        for (number, member) in MEMBERS.all(size) {
             member.number.set(number as u32);
             member.share.set(first);
             member.assigned.set(Assigned::NONE);
-            member.task.set(CurrentTask::MEMBERS);
+            member.task.set(CurrentTask::IMPLICIT);
             member.inner.set(null());
             member.cancelled.set(0);
             member.most.set(most);
@@ -63,15 +64,15 @@ pub unsafe fn run(this: &Thread, region: &Region, carriers: u32, size: u32) {
                 Fiber::with_tls(arch::tls_base())
             } else {
                 let Some(end) = member_stacks::end(number) else { return };
-                let storage = worker_tls::of(number);
-                let (its, master) = state_in(storage);
+                let tls_base = worker_tls::of(number);
+                let (its, master) = state_in(tls_base);
                 its.member.set((&raw const *member).cast());
                 its.runtime.set(Some(region.code.runtime));
                 its.numbers.set(member.llvm.numbers());
                 its.frame.set(null());
                 its.serial.set(0);
                 master.depth.set(1);
-                Fiber::fresh(end, storage, float_control::first(region.code.runtime, number), start)
+                Fiber::fresh(end, tls_base, float_control::first(region.code.runtime, number), start)
             };
         }
         TEAM.has_tasks.set(forbids::has_tasks());
@@ -86,14 +87,14 @@ pub unsafe fn run(this: &Thread, region: &Region, carriers: u32, size: u32) {
         if forbids::asks_icvs() {
             let chosen = Icvs::of(region.code.runtime);
             icvs::record_schedule(&chosen);
-            MEMBERS.iter().take(size as usize).for_each(|member| member.icvs.set(chosen));
+            MEMBERS.all(size).for_each(|(_, member)| member.icvs.set(chosen));
         }
-        if let Some(whole) = MEMBERS.first().and_then(|me| first_share(me, &region.kind)) {
+        if let Some(whole) = MEMBERS.get(0).and_then(|me| first_share(me, &region.kind)) {
             let first = first.wrapping_add(1);
-            MEMBERS.iter().take(size as usize).for_each(|member| member.share.set(first));
+            MEMBERS.all(size).for_each(|(_, member)| member.share.set(first));
             let _: Came = SHARES.come(first, &whole);
         }
-        let Some(me) = MEMBERS.first() else { return };
+        let Some(me) = MEMBERS.get(0) else { return };
         worker_tls::use_recorded_signals();
         carrier_monitor::of(region.code);
         me.carrier.set(Some(carriers::begin()));
@@ -124,9 +125,10 @@ pub unsafe fn run(this: &Thread, region: &Region, carriers: u32, size: u32) {
     }
 }
 
-/// All members are in a group with the region's reductions, which no member waits for.
+/// All members are in a group with the region's reductions. No member waits for it.
 unsafe fn begin_reductions(region: &Region, size: u32) {
-    // SAFETY: the program's own data.
+    // SAFETY: the compiler passes reductions by the first word of the data; no region is open, so only the
+    // master uses the members.
     unsafe {
         let list = gomp_reductions::list_of(region.work.data);
         gomp_reductions::give_memory(list, size as usize, 0);
@@ -135,14 +137,14 @@ unsafe fn begin_reductions(region: &Region, size: u32) {
             table.set_reductions(group, list.expose_provenance());
             Some(group)
         });
-        let now = CurrentTask { group: group.unwrap_or(NONE), ..CurrentTask::MEMBERS };
-        MEMBERS.iter().take(size as usize).for_each(|member| member.task.set(now));
+        let now = CurrentTask { group: group.unwrap_or(NONE), ..CurrentTask::IMPLICIT };
+        MEMBERS.all(size).for_each(|(_, member)| member.task.set(now));
     }
 }
 
-/// A region within the region: a team of one, as with one active level.
+/// A nested region: a team of one thread, as with one active level.
 pub unsafe fn inner(me: &'static Member, region: &Region) {
-    // SAFETY: the program's own function and data; the caller runs the member.
+    // SAFETY: the region's own function gets its own data; `inner` outlives it.
     unsafe {
         let inner = Inner::new(me.inner.get(), first_share(me, &region.kind));
         let before = me.inner.replace(&raw const inner);

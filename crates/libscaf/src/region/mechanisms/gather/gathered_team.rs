@@ -1,12 +1,12 @@
-//! The one team that is gathered at a time: a program with several masters isn't gathered.
+//! The gathered team: there is one at a time, because programs with several masters aren't gathered.
 
 use super::current_task::CurrentTask;
 use super::icvs::Icvs;
 use super::inner_region::Inner;
-use super::kept::SignalState;
 use super::llvm_state::LlvmState;
+use super::member_signals::SignalState;
 use crate::link::pages;
-use crate::region::thread::Thread;
+use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::Body;
 use crate::sys::arch::{Fiber, ticks};
 use crate::sys::futex::Futex;
@@ -19,62 +19,59 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use scaf_team::gather::scheduler::{Cancelled, FiberScheduler};
 use scaf_team::gather::worksharing::{Assigned, Shares};
 
-/// Members of the largest team that is gathered.
+/// Size of the largest team that is gathered.
 pub const MOST: usize = 64;
 
 pub static SCHEDULER: FiberScheduler<MOST> = FiberScheduler::new();
 pub static SHARES: Shares = Shares::new();
-pub static MEMBERS: [Member; MOST] = [const { Member::new() }; MOST];
+pub static MEMBERS: Members = Members([const { Member::new() }; MOST]);
 
-/// A member. Whoever runs it has it for itself.
+/// A member. The thread that runs it uses it alone.
 #[repr(align(64))]
 pub struct Member {
     pub fiber: UnsafeCell<Fiber>,
     pub number: Cell<u32>,
-    /// Who runs it.
+    /// The carrier that runs it.
     pub carrier: Cell<Option<&'static Carrier>>,
-    /// The share that it came to last.
+    /// Number of the worksharing construct that it reached last.
     pub share: Cell<u32>,
-    /// What it has of it.
+    /// What it was assigned of that one.
     pub assigned: Cell<Assigned>,
-    /// What iterations of the `doacross` loop that it is in have told.
+    /// Which iterations of its `doacross` loop are complete.
     pub marks: Cell<&'static [AtomicU64]>,
-    /// What the program has chosen, if it may ask for that.
+    /// Its internal control variables, if the program may ask for them.
     pub icvs: Cell<Icvs>,
-    /// The task that it runs.
+    /// Its current task.
     pub task: Cell<CurrentTask>,
-    /// The innermost region within the region that it is in.
+    /// The innermost nested region that it is in.
     pub inner: Cell<*const Inner>,
-    /// What it has changed of its kernel thread.
+    /// Signal state that it has changed on its kernel thread.
     pub changed: Cell<SignalState>,
-    /// What is cancelled of the region within that it is in, as the scheduler has it of the gathered one.
+    /// What is cancelled in its nested region; for the gathered region, the scheduler knows.
     pub cancelled: Cell<u32>,
-    /// What it answers for `omp_get_max_threads`.
+    /// What `omp_get_max_threads` returns.
     pub most: Cell<u32>,
-    /// What LLVM's runtime would keep of it.
+    /// What LLVM's runtime would keep for it.
     pub llvm: LlvmState,
 }
-
-// SAFETY: a member is used by whoever holds it in the scheduler, one at a time.
-unsafe impl Sync for Member {}
 
 /// What all members of the region share.
 pub struct Team {
     pub body: Cell<Option<Body>>,
     pub data: Cell<*mut c_void>,
-    /// The share that all members came to last before the region.
+    /// Number of the last worksharing construct before the region.
     pub share: Cell<u32>,
     /// Whether the program may create tasks.
     pub has_tasks: Cell<bool>,
     /// Whether members may cancel constructs.
     pub cancels: Cell<bool>,
-    /// Data that one member has and the others copy.
+    /// Data of one member that the others copy.
     pub copied: AtomicPtr<c_void>,
     /// 1 while a member adds its values to a reduction's result.
     pub adding: AtomicU32,
 }
 
-// SAFETY: cells are written by the master before the scheduler begins.
+// SAFETY: the master writes the cells before the scheduler opens the region; members only read them.
 unsafe impl Sync for Team {}
 
 pub static TEAM: Team = Team {
@@ -97,7 +94,7 @@ impl Member {
             assigned: Cell::new(Assigned::NONE),
             marks: Cell::new(&[]),
             icvs: Cell::new(Icvs::UNKNOWN),
-            task: Cell::new(CurrentTask::MEMBERS),
+            task: Cell::new(CurrentTask::IMPLICIT),
             inner: Cell::new(null()),
             changed: Cell::new(SignalState::NOTHING),
             cancelled: Cell::new(0),
@@ -107,11 +104,11 @@ impl Member {
     }
     #[inline(always)]
     pub fn inside(&self) -> Option<&Inner> {
-        // SAFETY: it lies on the member's stack for as long as the region within lasts.
+        // SAFETY: it lives on the member's stack until the nested region ends.
         unsafe { self.inner.get().as_ref() }
     }
 
-    /// Whether it is in a region within the region, where it is alone.
+    /// Whether it is alone in a nested region.
     #[inline(always)]
     pub fn is_alone(&self) -> bool {
         !self.inner.get().is_null() || self.llvm.opened.get() != 0
@@ -126,11 +123,11 @@ impl Member {
         }
     }
 
-    /// Parallel regions around it, the gathered one among them.
+    /// Number of parallel regions around it, including the gathered one.
     pub fn levels(&self) -> c_int {
         let mut levels = (self.llvm.opened.get() as c_int).wrapping_add(1);
         let mut inner = self.inner.get();
-        // SAFETY: as above.
+        // SAFETY: nested regions live on the member's stack until they end.
         while let Some(one) = unsafe { inner.as_ref() } {
             levels += 1;
             inner = one.outer;
@@ -139,22 +136,53 @@ impl Member {
     }
 }
 
-/// The member that the calling thread is, if it is one.
+/// The member that the calling thread runs, by the thread's state.
 #[inline(always)]
 pub unsafe fn around(this: &Thread) -> Option<&'static Member> {
-    // SAFETY: this thread's own state; members live for ever.
+    // SAFETY: it is null or points to a member, which is a static. Only the thread itself sets it, while it
+    // runs that member.
     unsafe { this.member.get().cast::<Member>().as_ref() }
+}
+
+/// The member that the calling thread runs. A `&'static Member` stands for the right to act as that member:
+/// besides this, only [`Members::get`] gives one.
+#[inline(always)]
+pub fn current() -> Option<&'static Member> {
+    // SAFETY: it is the calling thread's state.
+    unsafe { around(thread()) }
+}
+
+/// The members of the one gathered team.
+pub struct Members([Member; MOST]);
+
+// SAFETY: members are reached through `get`, whose callers see to it that no two threads use one.
+unsafe impl Sync for Members {}
+
+impl Members {
+    /// # Safety
+    /// The calling thread runs the member, or nobody does and the fiber scheduler gives it to no other.
+    #[inline(always)]
+    pub unsafe fn get(&self, number: usize) -> Option<&Member> {
+        self.0.get(number)
+    }
+
+    /// The first `size` members.
+    /// # Safety
+    /// As for [`Self::get`], for each of them.
+    pub unsafe fn all(&self, size: u32) -> impl Iterator<Item = (usize, &Member)> {
+        self.0.iter().enumerate().take(size as usize)
+    }
 }
 
 /// Longest nap of a carrier, in milliseconds.
 const NAP_MS: u32 = 2;
-/// Ticks for which a carrier with a context of its own looks again before it naps (about 0.1 ms), and rounds
-/// between two looks: each reads what the others write.
+/// How long (about 0.1 ms) a carrier with a context of its own looks for ready fibers before it naps, in
+/// ticks, and spin rounds between two looks: each look reads cache lines that others write.
 const LOOKS_TICKS: u64 = 1 << 18;
 const ROUNDS: u32 = 16;
 
-/// Whether the carrier of that number has a context to itself, others have some, too, and threads may spin.
-/// Carriers that came where one is stuck are more than there are contexts.
+/// Whether this carrier has a context of its own, and threads of this program may spin. Carriers that were
+/// added for blocked ones exceed the contexts.
 pub fn has_context(number: u32) -> bool {
     let dop = pages::grant().word().dop().unwrap_or(0);
     dop > 1
@@ -163,35 +191,35 @@ pub fn has_context(number: u32) -> bool {
         && settings::get().spin.is_some_and(|rounds| rounds != 0)
 }
 
-/// A carrier. What it writes at each change has lines of its own.
+/// A carrier. It writes to its own cache lines at each switch.
 #[repr(align(64))]
 pub struct Carrier {
-    /// Its own stack and storage.
-    pub home: UnsafeCell<Fiber>,
-    /// What its kernel thread has by itself, while a member that it runs or ran has something else.
+    /// The fiber of its own stack and TLS.
+    pub own_fiber: UnsafeCell<Fiber>,
+    /// Its kernel thread's own signal state, while a member has changed it.
     pub own: Cell<SignalState>,
     pub number: AtomicU32,
     /// Its kernel thread's number.
     pub task: AtomicU32,
-    /// 1 if its thread is there.
+    /// 1 if its thread exists.
     pub there: AtomicU32,
-    /// Changes from one context to another.
+    /// Number of switches.
     pub changes: AtomicU32,
-    /// 1 while it has nothing to do, and sleeps for a while.
+    /// 1 while it naps.
     pub naps: AtomicU32,
-    /// Ticks in which it had nothing to do, since that was last asked.
+    /// Ticks without work since that was last asked.
     idle: AtomicU64,
-    /// 1 if it last found members to run beyond its own part.
+    /// 1 if it last found ready members outside its own part.
     roams: AtomicU32,
 }
 
-// SAFETY: its home and what it keeps are its own thread's.
+// SAFETY: only the carrier's own thread uses its cells.
 unsafe impl Sync for Carrier {}
 
 impl Carrier {
     const fn new() -> Carrier {
         Carrier {
-            home: UnsafeCell::new(Fiber::NONE),
+            own_fiber: UnsafeCell::new(Fiber::NONE),
             own: Cell::new(SignalState::NOTHING),
             number: AtomicU32::new(0),
             task: AtomicU32::new(0),
@@ -208,13 +236,13 @@ impl Carrier {
         self.number.load(Ordering::Relaxed)
     }
 
-    /// Where its own context is kept while it runs members.
-    pub fn home(&self) -> *mut Fiber {
-        self.home.get()
+    /// Where its own fiber is saved while it runs members.
+    pub fn own_fiber(&self) -> *mut Fiber {
+        self.own_fiber.get()
     }
 
-    /// Waits until there may be something to do, for a while at most: asleep, unless that would leave a
-    /// context without use.
+    /// Waits for work for a limited time: spins while that leaves no context unused that others could use,
+    /// then sleeps.
     pub fn nap<T>(&self, look: impl Fn() -> Option<T>) -> Option<T> {
         let since = ticks();
         while has_context(self.number()) && ticks().wrapping_sub(since) < LOOKS_TICKS {
@@ -229,13 +257,13 @@ impl Carrier {
         found
     }
 
-    /// It has had nothing to do since `since`, in ticks.
+    /// It has had no work since tick `since`.
     #[inline]
     pub fn was_idle(&self, since: u64) {
         self.idle.fetch_add(ticks().wrapping_sub(since), Ordering::Relaxed);
     }
 
-    /// How long it had nothing to do since this was last asked, in ticks.
+    /// Ticks without work since this was last called.
     pub fn take_idle(&self) -> u64 {
         if self.idle.load(Ordering::Relaxed) == 0 { 0 } else { self.idle.swap(0, Ordering::Relaxed) }
     }
@@ -250,7 +278,7 @@ impl Carrier {
         self.roams.store(roams.into(), Ordering::Relaxed);
     }
 
-    /// It changes to another context.
+    /// It switches fibers.
     #[inline(always)]
     pub fn has_changed(&self) {
         self.changes.store(self.changes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
@@ -258,7 +286,7 @@ impl Carrier {
 }
 
 pub static CARRIERS: [Carrier; MOST] = [const { Carrier::new() }; MOST];
-/// The master's own kernel thread.
+/// The carrier that is the master's own kernel thread.
 pub static MASTERS: &Carrier = &CARRIERS[0];
 
 /// A region begins.
@@ -266,7 +294,7 @@ pub fn reset_idle() {
     take_idle();
 }
 
-/// Ticks in which carriers of the region had nothing to do.
+/// Ticks in which carriers of the region had no work.
 pub fn take_idle() -> u64 {
     let others = CARRIERS.iter().skip(1).take_while(|carrier| carrier.there.load(Ordering::Relaxed) != 0);
     others.fold(MASTERS.take_idle(), |sum, carrier| sum.wrapping_add(carrier.take_idle()))

@@ -1,24 +1,23 @@
-//! Loops and sections in the form that says everything by arguments: the schedule as a number, what its tasks
-//! add up, and how much memory the members want to share, for scans and conditional `lastprivate` variables.
+//! `GOMP_loop_start` and its kind, which get all by arguments: the schedule's number, task reductions, and
+//! the size of memory that members share, for scans and conditional `lastprivate` clauses.
 
 use super::constructs::{barrier, come_and, next, next_section};
 use super::explicit_tasks::group_start;
-use super::gathered_team::{Member, around};
+use super::gathered_team::{Member, current};
 use super::gomp_reductions::{adopt, finish, register};
 use super::icvs;
 use super::loop_memory::{self, LoopMemory};
-use crate::region::thread::thread;
 use core::ffi::c_void;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicU64, Ordering};
 use scaf_team::gather::worksharing::{Loop, Rule};
 
-/// What a construct asks for besides its iterations, each null if it doesn't.
+/// What a construct asks for besides its iterations; null for nothing.
 #[derive(Clone, Copy)]
 pub struct Asked {
-    /// An array of variables that its tasks add up, each member's own.
+    /// An array of variables for task reductions, each member's own.
     pub reductions: *mut usize,
-    /// How many bytes all share; where they are is put there.
+    /// Holds the size of the shared memory, and then its address.
     pub memory: *mut *mut c_void,
 }
 
@@ -26,7 +25,7 @@ impl Asked {
     pub const NOTHING: Asked = Asked { reductions: null_mut(), memory: null_mut() };
 }
 
-/// The rule of the schedule of this number, for the calling member.
+/// The calling member's schedule by its number.
 pub fn rule(me: &Member, schedule: i64, chunk: u64) -> Rule {
     const NUMBER: i64 = 0x7fff_ffff;
     match schedule & NUMBER {
@@ -37,7 +36,7 @@ pub fn rule(me: &Member, schedule: i64, chunk: u64) -> Rule {
     }
 }
 
-/// The room of the share that the member came to last.
+/// The memory of the construct that the member reached last.
 pub fn room(me: &Member) -> &LoopMemory {
     match me.inside() {
         Some(inner) => &inner.room,
@@ -45,8 +44,8 @@ pub fn room(me: &Member) -> &LoopMemory {
     }
 }
 
-/// Comes to the next share, of which so many words are for other things. Behind them is the address of the
-/// first member's array, and then the memory, aligned as the allocator would.
+/// Enters the next construct. Its memory begins with `words` words for the caller. Behind them is the address
+/// of the first member's array, and then the shared memory, aligned as the allocator would.
 pub unsafe fn come(
     me: &'static Member,
     whole: &Loop,
@@ -56,7 +55,8 @@ pub unsafe fn come(
 ) {
     let words = words.next_multiple_of(2);
     let behind = words.saturating_add(2);
-    // SAFETY: the caller runs the member; the program's own variables.
+    // SAFETY: `asked` has null or the addresses of variables of the program. The memory has as many words as
+    // are taken, and stays while the construct is open.
     unsafe {
         let wanted = if asked.memory.is_null() { 0 } else { (*asked.memory).addr() };
         let adds = !asked.reductions.is_null();
@@ -76,7 +76,7 @@ pub unsafe fn come(
             && !first
             && let Some(list) = room.words(behind).get(words)
         {
-            // It stays there: none leaves before the barrier at the loop's end.
+            // It stays there: no member leaves before the barrier at the loop's end.
             adopt(me, asked.reductions, with_exposed_provenance_mut(list.load(Ordering::Relaxed) as usize));
         }
         if !asked.memory.is_null() {
@@ -86,10 +86,10 @@ pub unsafe fn come(
 }
 
 unsafe fn begin(me: &'static Member, whole: Loop, [first, last]: [*mut c_void; 2], asked: &Asked) -> bool {
-    // SAFETY: the caller runs the member; the program's own variables.
+    // SAFETY: `asked`, `first` and `last` are null or addresses of variables of the program.
     unsafe {
         come(me, &whole, 0, asked, |_| {});
-        // Without these the code deals the loop out itself.
+        // If they are null, compiled code distributes the loop itself.
         first.is_null() || next(me, first, last)
     }
 }
@@ -106,15 +106,15 @@ pub unsafe extern "C" fn start(
     reductions: *mut usize,
     memory: *mut *mut c_void,
 ) -> bool {
-    // SAFETY: the caller is a member.
+    // SAFETY: the compiler passes null or addresses of variables of the program.
     unsafe {
-        let Some(me) = around(thread()) else { return false };
+        let Some(me) = current() else { return false };
         let rule = rule(me, schedule, chunk.max(0) as u64);
         begin(me, Loop::signed(from, end, step, rule), [first, last], &Asked { reductions, memory })
     }
 }
 
-/// The same over unsigned ones.
+/// A loop over unsigned numbers.
 pub unsafe extern "C" fn start_ull(
     up: bool,
     from: u64,
@@ -127,29 +127,29 @@ pub unsafe extern "C" fn start_ull(
     reductions: *mut usize,
     memory: *mut *mut c_void,
 ) -> bool {
-    // SAFETY: as above.
+    // SAFETY: the compiler passes null or addresses of variables of the program.
     unsafe {
-        let Some(me) = around(thread()) else { return false };
+        let Some(me) = current() else { return false };
         let whole = Loop::unsigned(up, from, end, step, rule(me, schedule, chunk));
         begin(me, whole, [first, last], &Asked { reductions, memory })
     }
 }
 
-/// The member's first section; 0 if there is none left.
+/// The member's first section; 0 if none is left.
 pub unsafe extern "C" fn sections(count: u32, reductions: *mut usize, memory: *mut *mut c_void) -> u32 {
-    // SAFETY: as above.
+    // SAFETY: the compiler passes null or addresses of variables of the program.
     unsafe {
-        let Some(me) = around(thread()) else { return 0 };
+        let Some(me) = current() else { return 0 };
         come(me, &Loop::sections(count.into()), 0, &Asked { reductions, memory }, |_| {});
         next_section(me)
     }
 }
 
-/// What tasks of the loop or the sections have added up was put together, by the member with number 0.
+/// Member 0 has combined the values of the construct's task reductions.
 pub unsafe extern "C" fn unregister(cancelled: bool) {
-    // SAFETY: as above.
+    // SAFETY: the program has registered the array for this construct before.
     unsafe {
-        let Some(me) = around(thread()) else { return };
+        let Some(me) = current() else { return };
         finish(me);
         if !cancelled {
             barrier(me);

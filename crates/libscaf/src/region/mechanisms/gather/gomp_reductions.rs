@@ -1,8 +1,8 @@
-//! Reductions over tasks, for gcc's code: it tells of variables by arrays that it keeps itself, gets memory
-//! for the values of each thread of the team, and adds them up. The runtime only finds a thread's values.
+//! Task reductions for gcc's code. The code describes variables in arrays, gets memory for each thread's
+//! values, and adds them up itself. The runtime only finds a thread's value.
 //!
-//! Such an array has 7 words, and 3 more for each variable: its address, where a thread's value is in that
-//! thread's memory, and one for the runtime.
+//! An array has 7 words, and 3 more for each variable: its address, its offset in a thread's memory, and one
+//! for the runtime.
 
 use super::block_cache;
 use super::constructs;
@@ -14,8 +14,8 @@ use crate::sys::memory::aligned;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use scaf_team::gather::task_table::NONE;
 
-/// Words of an array: how many variables there are, bytes for each thread, where they are (before that, how
-/// they are aligned) and end, the next array, and whether it is a list's first one.
+/// Words of an array: number of variables, bytes for each thread, the memory (before that its alignment) and
+/// its end, the next array, and whether it is the first of a list.
 const COUNT: usize = 0;
 const BYTES: usize = 1;
 const MEMORY: usize = 2;
@@ -35,16 +35,18 @@ impl Array {
     }
 
     fn get(self, word: usize) -> usize {
-        // SAFETY: the program's own array.
+        // SAFETY: the compiler's array has 7 words and 3 for each variable, and stays until it is
+        // unregistered.
         unsafe { *self.0.add(word) }
     }
 
     fn set(self, word: usize, value: usize) {
-        // SAFETY: as above.
+        // SAFETY: the compiler's array has 7 words and 3 for each variable, and stays until it is
+        // unregistered.
         unsafe { *self.0.add(word) = value }
     }
 
-    /// Each variable's address, and where its values are.
+    /// Each variable's address, and its offset in a thread's memory.
     fn variables(self) -> impl Iterator<Item = (usize, usize)> {
         let at = move |number: usize| VARIABLES + 3 * number;
         (0..self.get(COUNT)).map(move |number| (self.get(at(number)), self.get(at(number) + 1)))
@@ -55,17 +57,17 @@ impl Array {
     }
 }
 
-/// Says that a list was made here, and not by the runtime.
+/// Marks lists that were registered here, and not by the runtime.
 static OURS: u8 = 0;
 
 fn ours() -> usize {
     (&raw const OURS).expose_provenance()
 }
 
-/// A page, which is how blocks are aligned.
+/// Blocks are aligned to pages.
 const PAGE: usize = 4096;
 
-/// Bytes to be taken for so many that are aligned. Where a page isn't enough, what lies before them is lost.
+/// Bytes to allocate for so many that are aligned. Beyond a page, those before the aligned address are lost.
 fn size(bytes: usize, alignment: usize) -> usize {
     if alignment <= PAGE {
         return bytes;
@@ -73,13 +75,12 @@ fn size(bytes: usize, alignment: usize) -> usize {
     bytes.max(PAGE).checked_next_power_of_two().unwrap_or(bytes).saturating_add(alignment)
 }
 
-/// The calling task's group has the reductions of a list.
+/// Registers a list's reductions for the current task's group.
 pub unsafe fn register(me: &Member, list: *mut usize) {
     in_group(me, list, |around| give_memory(list, constructs::size(me) as usize, around));
 }
 
-/// The calling task's group has them, too, in the memory of another member's list, which is for the same
-/// variables.
+/// Registers them with the memory of another member's list, which is for the same variables.
 pub unsafe fn adopt(me: &Member, list: *mut usize, others: *mut usize) {
     let mut other = Some(Array(others));
     let share = |array: Array| {
@@ -92,7 +93,8 @@ pub unsafe fn adopt(me: &Member, list: *mut usize, others: *mut usize) {
     in_group(me, list, |around| make(list, around, share));
 }
 
-/// Has a list made by `make`, which is told of the group around, and known to the calling task's group.
+/// Prepares a list by `make`, which gets the outer group's list, and registers it for the current task's
+/// group.
 fn in_group(me: &Member, list: *mut usize, make: impl FnOnce(usize)) {
     let group = me.task.get().recorded_group();
     make(with(|table| table.reductions(group)));
@@ -101,11 +103,10 @@ fn in_group(me: &Member, list: *mut usize, make: impl FnOnce(usize)) {
     }
 }
 
-/// The calling task's group ends, whose values were put together by the member with number 0: nobody needs
-/// their memory any more.
+/// Ends the current task's group. Member 0 has combined the values: nobody needs their memory any more.
 pub unsafe fn finish(me: &'static Member) {
     let list = with(|table| table.reductions(me.task.get().recorded_group()));
-    // SAFETY: the caller runs the member; the program's own array.
+    // SAFETY: `register` has put the list there.
     unsafe {
         group_end(me);
         if number(me) == 0 && list != 0 {
@@ -114,7 +115,7 @@ pub unsafe fn finish(me: &'static Member) {
     }
 }
 
-/// Gives a list memory for so many threads; that of the group around comes behind it.
+/// Gives a list memory for so many threads, and chains the outer group's list behind it.
 pub fn give_memory(list: *mut usize, team: usize, around: usize) {
     make(list, around, |array| {
         let bytes = array.get(BYTES).saturating_mul(team);
@@ -125,7 +126,8 @@ pub fn give_memory(list: *mut usize, team: usize, around: usize) {
     });
 }
 
-/// Makes a list ours, each array of which is given memory by `place`; that of the group around comes behind.
+/// Marks a list as ours, gives each of its arrays memory by `place`, and chains the outer group's list behind
+/// it.
 fn make(list: *mut usize, around: usize, mut place: impl FnMut(Array)) {
     let mut array = Array(list);
     loop {
@@ -139,18 +141,18 @@ fn make(list: *mut usize, around: usize, mut place: impl FnMut(Array)) {
     Array(list).set(FIRST, ours());
 }
 
-/// The values of a list were added up; whether it was made here.
+/// Frees a list's memory; returns whether it was registered here.
 pub unsafe fn unregister(list: *mut usize) -> bool {
     let mut array = Array(list);
     if array.get(FIRST) != ours() {
         return false;
     }
-    // LLVM's runtime leaves this word as it is, and the program uses the array again.
+    // LLVM's runtime leaves this word, and the program uses the array again.
     array.set(FIRST, 0);
     loop {
         let memory = array.get(MEMORY);
         let bytes = array.get(END).wrapping_sub(memory);
-        // SAFETY: nobody uses it any more.
+        // SAFETY: `give_memory` took it with as many bytes, and its group has ended.
         unsafe { block_cache::put_back(with_exposed_provenance_mut(memory), bytes) }
         match array.next() {
             Some(next) if next.get(FIRST) == 0 => array = next,
@@ -160,15 +162,15 @@ pub unsafe fn unregister(list: *mut usize) -> bool {
 }
 
 /// Replaces addresses of variables, or of anybody's values of them, by those of the calling member's values.
-/// Those of the first `original` variables are put behind all `count`.
+/// Puts those of the first `original` variables behind all `count`.
 pub unsafe fn remap(me: &Member, count: usize, original: usize, addresses: *mut usize) {
     let group = me.task.get().group;
     let list = Array::at(with(|table| table.reductions(group)));
     for index in 0..count {
-        // SAFETY: the program's own array of addresses.
+        // SAFETY: the compiler's array has `count` and `original` addresses.
         unsafe {
             let address = addresses.add(index);
-            // Where nothing is known all tasks are run at once, and add to the variable itself.
+            // If nothing is registered, all tasks are undeferred and add to the variable itself.
             let (variable, value) = find(list, *address, number(me) as usize).unwrap_or((*address, *address));
             *address = value;
             if index < original {
@@ -178,7 +180,7 @@ pub unsafe fn remap(me: &Member, count: usize, original: usize, addresses: *mut 
     }
 }
 
-/// A variable and a member's value of it.
+/// The variable, and a member's value of it.
 fn find(list: Option<Array>, address: usize, member: usize) -> Option<(usize, usize)> {
     let arrays = || core::iter::successors(list, |array| array.next());
     let mine = |array: Array, at: usize| {
@@ -195,8 +197,8 @@ fn find(list: Option<Array>, address: usize, member: usize) -> Option<(usize, us
     Some((variable, mine(array, at)))
 }
 
-/// What a region with reductions is given by its program: the first word of its data is a list's address.
+/// The list of a region with reductions: the first word of its data.
 pub unsafe fn list_of(data: *mut core::ffi::c_void) -> *mut usize {
-    // SAFETY: the caller's word.
+    // SAFETY: the compiler begins such a region's data with the list's address.
     if data.is_null() { null_mut() } else { unsafe { *data.cast::<*mut usize>() } }
 }

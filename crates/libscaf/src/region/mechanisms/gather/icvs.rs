@@ -1,5 +1,5 @@
-//! What a program chooses for its regions, which the runtime keeps for each task: a member has the master's
-//! at its region's beginning, and what it has chosen itself since then.
+//! Internal control variables, which the runtime keeps for each task: a member begins with its master's, and
+//! keeps what it sets itself.
 
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
@@ -12,48 +12,47 @@ use scaf_team::gather::worksharing::Rule;
 pub struct Icvs {
     pub dynamic: c_int,
     pub nested: c_int,
-    /// Most levels of regions that may have teams.
+    /// Most active levels of regions.
     pub levels: c_int,
-    /// The schedule of loops that leave it open.
+    /// The schedule of loops with `schedule(runtime)`.
     pub kind: c_int,
     pub chunk: c_int,
-    /// How threads of regions are bound.
+    /// How threads are bound.
     pub bind: c_int,
 }
 
-/// Levels that newer runtimes allow; older ones have no limit.
+/// Most levels that newer runtimes allow; older ones have no limit.
 const MOST_LEVELS: c_int = 255;
-/// How loops with `schedule(runtime)` are dealt out on LLVM's runtime, whatever the team chooses in its
-/// region: kind and chunk size, as its master had chosen them before.
+/// Kind and chunk size of loops with `schedule(runtime)` on LLVM's runtime. These are the master's before the
+/// region, whatever the team sets in it.
 static SCHEDULE: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
-/// 1 once a member has asked for regions within that have teams.
+/// 1 once a member has asked for nested teams.
 static NESTING: AtomicU32 = AtomicU32::new(0);
 
 impl Icvs {
-    /// Nothing has been asked yet.
+    /// The values before the runtime was asked.
     pub const UNKNOWN: Icvs = Icvs { dynamic: 0, nested: 0, levels: 1, kind: 1, chunk: 0, bind: 0 };
 
-    /// The calling thread's.
+    /// The calling thread's, by the runtime.
     pub unsafe fn of(runtime: &Runtime) -> Icvs {
         let Icvs { mut kind, mut chunk, .. } = Icvs::UNKNOWN;
         let ask = |question: Option<unsafe extern "C" fn() -> c_int>, unknown| {
-            // SAFETY: these take nothing.
+            // SAFETY: these functions of the runtime take nothing and only read.
             question.map_or(unknown, |ask| unsafe { ask() })
         };
         if let Some(get_schedule) = runtime.omp_get_schedule {
-            // SAFETY: omp_get_schedule fills in two integers.
+            // SAFETY: `omp_get_schedule` writes two integers.
             unsafe { get_schedule(&mut kind, &mut chunk) }
         }
         let (dynamic, levels) = (ask(runtime.omp_get_dynamic, 0), ask(runtime.omp_get_max_active_levels, 1));
-        // LLVM's runtime writes a line about this question to the program's standard error.
-        let nested =
-            if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.omp_get_nested, 0) };
+        // For `omp_get_nested`, LLVM's runtime writes a warning to the program's standard error.
+        let nested = if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.omp_get_nested, 0) };
         Icvs { dynamic, nested, levels, kind, chunk, bind: ask(runtime.omp_get_proc_bind, 0) }
     }
 
-    /// The calling thread's from now on, which was a member, as far as the runtime has others.
+    /// Sets the calling thread's in the runtime where they differ; it was a member.
     pub unsafe fn put_back(&self, runtime: &Runtime) {
-        // SAFETY: the runtime's own calls, with what it has said or the program has icvs.
+        // SAFETY: the runtime's setters, with values that it or the program has chosen.
         unsafe {
             let before = Icvs::of(runtime);
             if *self == before {
@@ -76,7 +75,7 @@ impl Icvs {
         }
     }
 
-    /// How such loops are dealt out.
+    /// The schedule of loops with `schedule(runtime)`.
     pub fn rule(&self) -> Rule {
         const MONOTONIC: c_int = c_int::MIN;
         const STATIC: c_int = 1;
@@ -92,19 +91,19 @@ impl Icvs {
     }
 }
 
-/// A master's, before its region.
+/// Records the master's schedule before its region.
 pub fn record_schedule(icvs: &Icvs) {
     SCHEDULE[0].store(icvs.kind, Ordering::Relaxed);
     SCHEDULE[1].store(icvs.chunk, Ordering::Relaxed);
 }
 
-/// How such loops are dealt out on LLVM's runtime: kind and chunk size.
+/// Kind and chunk size of such loops on LLVM's runtime.
 pub fn schedule() -> (c_int, c_int) {
     let [kind, chunk] = &SCHEDULE;
     (kind.load(Ordering::Relaxed), chunk.load(Ordering::Relaxed))
 }
 
-/// How such loops of the calling member are dealt out, which has chosen that.
+/// The schedule of such loops for the calling member with these variables.
 pub fn rule(icvs: Icvs) -> Rule {
     let is_llvms = thread().runtime.get().is_some_and(Runtime::is_llvms);
     if is_llvms {
@@ -114,7 +113,7 @@ pub fn rule(icvs: Icvs) -> Rule {
     icvs.rule()
 }
 
-/// Whether a member has asked for regions within that have teams: it has none, and nothing is gathered later.
+/// Whether a member has asked for nested teams. It has none, and no later region is gathered.
 pub fn wants_nesting() -> bool {
     NESTING.load(Ordering::Relaxed) != 0
 }
@@ -132,7 +131,7 @@ pub fn set_levels(its: &Cell<Icvs>, levels: c_int) {
 pub fn set_nested(its: &Cell<Icvs>, nested: c_int) {
     let icvs = its.get();
     let levels = match (icvs.levels > MOST_LEVELS, nested != 0) {
-        // They are told apart there.
+        // Older runtimes keep both apart.
         (true, _) => icvs.levels,
         (false, true) => MOST_LEVELS,
         (false, false) => icvs.levels.min(1),

@@ -1,7 +1,7 @@
-//! Where a team's kernel threads sleep while it is gathered in the middle of a region: each on a small stack
-//! of its own, because the member has the thread's own one, and its thread-local storage. All signals are
-//! blocked meanwhile: a handler would find somebody else's variables changing. Those for this very thread
-//! wait until it is home.
+//! Where a team's kernel threads sleep while the team is gathered in the middle of a region. Each sleeps on a
+//! small stack of its own, because the member uses the thread's stack and its thread-local storage. All
+//! signals are blocked: a handler would see a running member's variables. Signals for the thread itself wait
+//! until it has its member back.
 
 use super::fibers::{NO_FIBER, after_switch};
 use super::gathered_team::{MEMBERS, MOST, Member, SCHEDULER};
@@ -20,11 +20,11 @@ use scaf_team::gather::scheduler::Until;
 struct IdleStack {
     end: AtomicPtr<c_void>,
     fiber: UnsafeCell<Fiber>,
-    /// 1 once its member is about to come.
+    /// 1 once its member is about to return.
     woken: AtomicU32,
 }
 
-// SAFETY: the context is used by the berth's own thread.
+// SAFETY: only the idle stack's own thread uses the fiber.
 unsafe impl Sync for IdleStack {}
 
 static IDLE_STACKS: [IdleStack; MOST] = [const {
@@ -35,39 +35,40 @@ static IDLE_STACKS: [IdleStack; MOST] = [const {
     }
 }; MOST];
 
-/// A signal's frame with all registers of today's processors has its place.
+/// Enough for a signal frame with all registers of today's processors.
 const BYTES: usize = 64 << 10;
-/// Tries to take a member that is about to come, before the thread sleeps for [`NAP_MS`].
+/// Tries to take a member that is about to return, before the thread sleeps for [`NAP_MS`].
 const TRIES: u32 = 50;
 const NAP_MS: u32 = 1;
 
-/// Whether there is one for each of a team of `size` but the master.
+/// Whether each thread of a team of `size` but the master's has one.
 pub fn are_there(size: u32) -> bool {
     IDLE_STACKS.iter().take(size as usize).skip(1).all(|idle| kept(&idle.end, BYTES).is_some())
 }
 
-/// The calling thread puts itself to sleep and the member, which it has run, up for others. Returns when the
-/// member is run again, by whomever.
-pub unsafe fn sleep(me: &'static Member) {
+/// Makes the member schedulable, and puts the calling thread to sleep on its idle stack. Returns when the
+/// member is scheduled again, on any carrier.
+pub fn sleep(me: &'static Member) {
     let number = me.number.get() as usize;
     let Some(idle) = IDLE_STACKS.get(number) else { return };
     let end = idle.end.load(Ordering::Acquire);
     idle.woken.store(0, Ordering::Relaxed);
     block_all();
     SCHEDULER.set_wait(number, Until::Turn);
-    // SAFETY: nobody is on the berth's stack, which is there: see `are_there`. The thread's storage is the
-    // member's.
+    // SAFETY: `are_there` has made the stack, and nobody uses it. The fiber keeps this thread's TLS base,
+    // which no other thread has.
     unsafe {
         *idle.fiber.get() = Fiber::fresh(end, arch::tls_base(), arch::control_words(), wait_for_member);
         after_switch(switch(me.fiber.get(), idle.fiber.get(), number));
     }
 }
 
-/// What runs on a berth's stack. From its first line on it must not touch thread-local storage.
+/// Runs on an idle stack. It must not touch thread-local storage, because the member uses it.
 unsafe extern "C" fn wait_for_member(number: usize) -> ! {
     SCHEDULER.set_suspended(number);
     SCHEDULER.notify(&Futex);
-    if let (Some(idle), Some(member)) = (IDLE_STACKS.get(number), MEMBERS.get(number)) {
+    // SAFETY: the member is used only after this thread has taken it.
+    if let (Some(idle), Some(member)) = (IDLE_STACKS.get(number), unsafe { MEMBERS.get(number) }) {
         let mut tries = 0;
         loop {
             let woken = idle.woken.load(Ordering::SeqCst);
@@ -84,16 +85,16 @@ unsafe extern "C" fn wait_for_member(number: usize) -> ! {
             }
         }
         member.carrier.set(None);
-        // SAFETY: the member was taken.
+        // SAFETY: this thread has taken the member, so its fiber is saved and nobody else runs it.
         unsafe { switch(idle.fiber.get(), member.fiber.get(), NO_FIBER) };
     }
-    // Not reached: nobody changes back to a idle.
+    // Not reached: nobody switches back to an idle stack.
     loop {
         spin_loop();
     }
 }
 
-/// Says that the member is about to come home.
+/// Wakes a member's own kernel thread: the member is about to return.
 pub fn wake(number: usize) {
     if let Some(idle) = IDLE_STACKS.get(number) {
         idle.woken.store(1, Ordering::SeqCst);

@@ -1,24 +1,24 @@
-//! Regions within a gathered one: in each, a member is alone.
+//! Nested regions: in each, a member is alone.
 
 use super::loop_memory::LoopMemory;
 use core::cell::Cell;
 use scaf_team::gather::worksharing::{Assigned, Came, Loop, Shares};
 
-/// A region within a gathered one, whose team is one thread.
+/// A nested region with a team of one thread.
 pub struct Inner {
-    /// The one around it; null for none.
+    /// The nested region around it; null for none.
     pub outer: *const Inner,
-    /// Its one open loop.
+    /// Its open worksharing construct.
     share: Shares<1>,
     number: Cell<u32>,
-    /// Memory that comes with it.
+    /// That construct's memory.
     pub room: LoopMemory,
-    /// What the member has of it.
+    /// What the member was assigned of it.
     assigned: Cell<Assigned>,
 }
 
 impl Inner {
-    /// Of the region `outer`, begun with a loop or without.
+    /// A region within `outer`, which may begin with a loop.
     pub fn new(outer: *const Inner, whole: Option<Loop>) -> Inner {
         let inner = Inner {
             outer,
@@ -33,9 +33,9 @@ impl Inner {
         inner
     }
 
-    /// The member begins a loop or a single.
+    /// Begins a loop or a single.
     pub fn open(&self, whole: &Loop) {
-        // It is alone: the loop before is over.
+        // The construct before is complete, because the member is alone.
         if self.number.get() != 0 {
             self.share.leave(self.number.get(), 1);
         }

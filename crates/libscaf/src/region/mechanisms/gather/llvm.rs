@@ -1,5 +1,4 @@
-//! What code of LLVM's compilers asks of its runtime, answered for members: loops that are dealt out in
-//! chunks, with their `ordered` parts, reductions, and data that one member copies to all.
+//! Calls of code by LLVM's compilers: loops in chunks, `ordered`, reductions, and `copyprivate`.
 
 use super::constructs::{barrier, barrier_within, come, leave};
 use super::fibers::yield_member;
@@ -13,8 +12,7 @@ use scaf_team::gather::llvm_chunks::{Chunk, chunk, in_turn};
 use scaf_team::gather::worksharing::{Loop, Rule};
 use scaf_team::static_schedule::StaticSchedule;
 
-/// The runtime's numbers for schedules. Those of ordered loops and of loops whose chunks must not be merged
-/// are the same further up.
+/// The runtime's numbers of schedules. Ordered and unmerged loops have these plus a constant.
 mod schedule {
     use core::ffi::c_int;
 
@@ -34,7 +32,7 @@ mod schedule {
     pub const MODIFIERS: c_int = 3 << 29;
 }
 
-/// How a loop of that schedule is dealt out: by a rule, or by the member's number.
+/// The schedule of that number: a rule, or a static schedule.
 fn how(schedule: c_int, size: i64) -> (Rule, Option<StaticSchedule>) {
     let plain = schedule & !schedule::MODIFIERS;
     let plain = if plain >= schedule::UNMERGED { plain - schedule::UNMERGED_BEHIND } else { plain };
@@ -48,12 +46,12 @@ fn how(schedule: c_int, size: i64) -> (Rule, Option<StaticSchedule>) {
         schedule::STATIC_IN_VECTORS => by_number(StaticSchedule::Blocks(size)),
         schedule::DYNAMIC | schedule::STEALING => (Rule::Dynamic(size), None),
         schedule::BY_SETTING | schedule::BY_SETTING_IN_VECTORS => by_setting(),
-        // Guided in several forms, and whatever is up to the runtime.
+        // Guided in several forms, and those that the runtime may choose.
         _ => (Rule::Guided(size), None),
     }
 }
 
-/// The same by the user's or the program's choice.
+/// The schedule of `schedule(runtime)`.
 fn by_setting() -> (Rule, Option<StaticSchedule>) {
     const MONOTONIC: c_int = c_int::MIN;
     const STATIC: c_int = 1;
@@ -69,7 +67,7 @@ fn by_setting() -> (Rule, Option<StaticSchedule>) {
 }
 
 /// The member begins a loop.
-pub unsafe fn begin(me: &'static Member, schedule: c_int, size: i64, whole: Loop) {
+pub fn begin(me: &'static Member, schedule: c_int, size: i64, whole: Loop) {
     if me.is_alone() {
         return me.llvm.given.set(Some(whole));
     }
@@ -79,15 +77,14 @@ pub unsafe fn begin(me: &'static Member, schedule: c_int, size: i64, whole: Loop
     me.llvm.deal.set(deal);
     me.llvm.turn.set(0);
     me.llvm.in_loop.set(true);
-    // SAFETY: the caller runs the member.
-    unsafe { come(me, &whole) };
+    come(me, &whole);
 }
 
-/// Its next chunk; `None` if there is none left, which ends the loop for it.
+/// Its next chunk. `None` ends the loop for it.
 pub fn next(me: &Member) -> Option<Chunk> {
     let own = &me.llvm;
     if me.is_alone() {
-        // As the runtime does it, all at once.
+        // The runtime gives it one chunk, too.
         let whole = own.given.take().filter(|whole| whole.count != 0)?;
         return Some(chunk(&whole, (0, whole.count)));
     }
@@ -108,23 +105,22 @@ pub fn next(me: &Member) -> Option<Chunk> {
     Some(chunk(&whole, (from, behind)))
 }
 
-/// The member leaves the loop that it is in, if any: no chunk is left, or it is cancelled.
+/// The member leaves its loop, if it is in one: no chunk is left, or it is cancelled.
 pub fn leaves(me: &Member) {
     if !me.is_alone() && me.llvm.in_loop.replace(false) {
         leave(me);
     }
 }
 
-/// Waits for the `ordered` parts of all iterations before the member's chunk; within that it is alone.
-pub unsafe fn ordered(me: &'static Member) {
+/// Waits for the `ordered` parts of all iterations before the member's chunk.
+pub fn ordered(me: &'static Member) {
     while !me.is_alone() && !SHARES.is_turn(me.share.get(), me.llvm.from.get()) {
-        // SAFETY: the caller runs the member.
-        unsafe { yield_member(me) }
+        yield_member(me)
     }
 }
 
-/// The `ordered` part of an iteration is over. For gcc's code that says nothing: its next chunk does, and the
-/// runtime calls this by itself.
+/// An iteration's `ordered` part is complete. For gcc's code, the next chunk says that; the runtime makes
+/// this call itself.
 pub fn end_ordered(me: &Member) {
     if !me.is_alone() && !forbids::calls_gomp() {
         me.llvm.passed.set(true);
@@ -132,22 +128,20 @@ pub fn end_ordered(me: &Member) {
     }
 }
 
-/// An iteration of an ordered loop is over, whether it had such a part or not.
-pub unsafe fn end_iteration(me: &'static Member) {
+/// An iteration of an ordered loop is complete, whether it had an `ordered` part or not.
+pub fn end_iteration(me: &'static Member) {
     if !me.is_alone() && !me.llvm.passed.replace(false) {
-        // SAFETY: the caller runs the member.
-        unsafe { ordered(me) };
+        ordered(me);
         SHARES.pass_turn(me.share.get(), 1);
     }
 }
 
-/// One member has data that each of the others takes a copy of.
+/// `copyprivate`: one member has data that each of the others copies.
 pub unsafe fn copy(me: &'static Member, data: *mut c_void, copy: Copy, has_it: bool) {
     if me.is_alone() {
         return;
     }
-    // SAFETY: the caller runs the member; the program's own function and data, which lie still between both
-    // barriers.
+    // SAFETY: the compiler's copy function gets two members' data. The owner's stay between both barriers.
     unsafe {
         if has_it {
             TEAM.copied.store(data, Ordering::Relaxed);
@@ -160,19 +154,18 @@ pub unsafe fn copy(me: &'static Member, data: *mut c_void, copy: Copy, has_it: b
     }
 }
 
-/// Copies data, or adds up: to the first from the second.
+/// Copies or adds the second to the first.
 pub type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
-/// Largest team whose members add to the result themselves.
+/// Size of the largest team whose members add to the result themselves.
 const MOST_ADDING: u32 = 4;
-/// What [`reduce`] answers a member.
+/// What [`reduce`] returns.
 const NOTHING: c_int = 0;
 const ADD: c_int = 1;
 const ADD_ATOMICALLY: c_int = 2;
 
-/// A member's values come to a reduction; what it has to do with them. The runtime's own way, for larger
-/// teams, adds them up in an order that is always the same, which is kept. `atomic` says that the code can do
-/// it by atomic operations.
+/// A member enters a reduction; returns what it has to do. For larger teams, values are added in the fixed
+/// order of LLVM's runtime, so results have the same bits. `atomic`: the code can add by atomic operations.
 pub unsafe fn reduce(
     me: &'static Member,
     atomic: bool,
@@ -190,7 +183,7 @@ pub unsafe fn reduce(
         None => Method::Locked,
     };
     me.llvm.method.set(method);
-    // SAFETY: the caller runs the member; all members' values lie still until the last barrier.
+    // SAFETY: all members' values stay until the last barrier; `add` is the compiler's function for them.
     unsafe {
         match add {
             None if atomic => ADD_ATOMICALLY,
@@ -207,7 +200,7 @@ pub unsafe fn reduce(
                 if is_master {
                     add_up(add);
                 }
-                // The master's own values are the sum now. It ends the wait in [`end_reduce`].
+                // The sum is in the master's own values. It ends the others' wait in [`end_reduce`].
                 match (waits, is_master) {
                     (true, true) => {}
                     (true, false) => barrier(me),
@@ -219,15 +212,17 @@ pub unsafe fn reduce(
     }
 }
 
-/// Adds up all members' values in pairs, pairs of pairs and so on, as the runtime does.
+/// Adds all members' values in pairs, pairs of pairs and so on, as the runtime does.
 unsafe fn add_up(add: Copy) {
     let size = SCHEDULER.size() as usize;
-    let of = |number: usize| MEMBERS.get(number).map_or(null_mut(), |member| member.llvm.values.get());
+    // SAFETY: all other members wait at the barrier.
+    let of = |number| unsafe { MEMBERS.get(number) }.map_or(null_mut(), |member| member.llvm.values.get());
     let mut apart = 1;
     while apart < size {
         let mut first = 0;
         while first + apart < size {
-            // SAFETY: the program's own function; all members wait.
+            // SAFETY: all other members wait, so their values stay; `add` is the compiler's function for
+            // them.
             unsafe { add(of(first), of(first + apart)) }
             first += 2 * apart;
         }
@@ -235,8 +230,8 @@ unsafe fn add_up(add: Copy) {
     }
 }
 
-/// The member has done what [`reduce`] told it to.
-pub unsafe fn end_reduce(me: &'static Member, waits: bool) {
+/// The member has done what [`reduce`] returned.
+pub fn end_reduce(me: &'static Member, waits: bool) {
     if me.is_alone() {
         return;
     }
@@ -244,7 +239,6 @@ pub unsafe fn end_reduce(me: &'static Member, waits: bool) {
         TEAM.adding.store(0, Ordering::Release);
     }
     if waits {
-        // SAFETY: the caller runs the member.
-        unsafe { barrier(me) }
+        barrier(me)
     }
 }

@@ -1,10 +1,9 @@
-//! The end of a process within a gathered region of LLVM's runtime. As a library's destructor that runtime
-//! ends its workers, unless a region runs, of which it doesn't know here: their storage, on which members may
-//! still run, would go. It also leaves them alone if a worker calls `exit`, by the number that it keeps for
-//! the calling thread with `pthread_setspecific`. So where the master calls `exit` from a region, it is made
-//! to look like a worker.
+//! Exit of the process within a gathered region on LLVM's runtime. The runtime's destructor ends its workers
+//! unless a region runs. It knows of none here, and would free the TLS of running members. It leaves the
+//! workers alone if a worker calls `exit`, which it finds out by the thread's number in
+//! `pthread_getspecific`. So a master that calls `exit` in a region is made to look like a worker.
 
-use super::gathered_team::around;
+use super::gathered_team::current;
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use crate::sys::glibc;
@@ -16,29 +15,29 @@ unsafe extern "C" {
     fn __cxa_atexit(run: unsafe extern "C" fn(*mut c_void), with: *mut c_void, of: *mut c_void) -> c_int;
 }
 
-/// Keys that are looked at: the runtime's is among a process's first.
+/// Keys that are searched: the runtime's is among a process's first.
 const KEYS: usize = 128;
-/// Those under which each noted thread has the runtime's number of it, plus one.
+/// Keys under which each recorded thread has its number in the runtime, plus one.
 static NUMBERS: [AtomicU64; KEYS / 64] = [const { AtomicU64::new(0) }; KEYS / 64];
 /// The first worker's number in the runtime, plus one.
 static WORKER: AtomicU32 = AtomicU32::new(0);
 static PREPARED: AtomicU32 = AtomicU32::new(0);
 
-/// Before threads are noted.
+/// Before threads are recorded.
 pub fn begin() {
     for keys in &NUMBERS {
         keys.store(u64::MAX, Ordering::Relaxed);
     }
 }
 
-/// The thread of that member, whose number in the runtime is `number`, is noted.
+/// Records the thread of that member, with its number in the runtime.
 pub fn record(member: usize, number: c_int) {
     if member == 1 {
         WORKER.store((number as u32).wrapping_add(1), Ordering::Relaxed);
     }
     for (first, keys) in (0..KEYS).step_by(64).zip(&NUMBERS) {
         let has = |bit: &usize| {
-            // SAFETY: null for a key that isn't there.
+            // SAFETY: any key may be asked; the result is null for one that doesn't exist.
             let value = unsafe { glibc::pthread_getspecific((first + bit) as libc::pthread_key_t) };
             value.addr() == (number as usize).wrapping_add(1)
         };
@@ -47,23 +46,23 @@ pub fn record(member: usize, number: c_int) {
     }
 }
 
-/// After all are noted; `false` if the runtime's way isn't as we know it.
+/// After all are recorded; `false` if the runtime isn't as we know it.
 pub fn end(runtime: &Runtime) -> bool {
     if !runtime.is_llvms() {
         return true;
     }
     let known = NUMBERS.iter().any(|keys| keys.load(Ordering::Relaxed) != 0);
     if known && PREPARED.swap(1, Ordering::Relaxed) == 0 {
-        // SAFETY: a function that stays, for this library is never unloaded. Destructors come later.
+        // SAFETY: this library is never unloaded, so the function stays. Destructors run later.
         return unsafe { __cxa_atexit(at_exit, null_mut(), null_mut()) == 0 };
     }
     known
 }
 
 unsafe extern "C" fn at_exit(_: *mut c_void) {
-    // SAFETY: this thread's own state and values.
+    // SAFETY: `thread()` is the calling thread's state; the keys held the runtime's numbers in every thread.
     unsafe {
-        let is_master = around(thread()).is_some_and(|me| me.number.get() == 0);
+        let is_master = current().is_some_and(|me| me.number.get() == 0);
         let llvms = thread().runtime.get().is_some_and(Runtime::is_llvms);
         if !is_master || !llvms {
             return;

@@ -1,10 +1,9 @@
-//! Reductions over tasks, for code of LLVM's compilers: each thread of the team has a value of its own of
-//! each variable, its tasks add to that, and at the group's end they are added to the program's, in the
-//! order of threads. The runtime does all of this.
+//! Task reductions for code of LLVM's compilers. As in that runtime, each thread has its own value of each
+//! variable, its tasks add to that, and at the group's end the values are added to the variable in the order
+//! of threads.
 //!
-//! What is known of a group's reductions lies in the room of its record. Those of a region or of a loop are
-//! shared: the first member to come makes the values for all, in a block of their own, and the last one to
-//! leave adds them up.
+//! A group's record has the description of its reductions. Those of a region or a loop are shared: the first
+//! member allocates the values of all in one block, and the last one to leave adds them up.
 
 use super::block_cache;
 use super::constructs::{number, size};
@@ -19,11 +18,11 @@ use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use scaf_team::gather::task_table::{NONE, Number};
 
-/// Adds the second to the first; or makes the first, with the original at assigned.
+/// Adds the second to the first; or initializes the first from the original.
 type Both = unsafe extern "C" fn(*mut c_void, *mut c_void);
 type Ends = unsafe extern "C" fn(*mut c_void);
 
-/// A variable as compilers tell of it.
+/// A variable as compilers describe it.
 #[repr(C)]
 pub struct Input {
     variable: *mut c_void,
@@ -35,7 +34,7 @@ pub struct Input {
     flags: u32,
 }
 
-/// The same without the original.
+/// The older form, without the original.
 #[repr(C)]
 pub struct OldInput {
     variable: *mut c_void,
@@ -46,7 +45,7 @@ pub struct OldInput {
     flags: u32,
 }
 
-/// One of them.
+/// Either form.
 pub trait Variable {
     fn read(&self) -> Input;
 }
@@ -64,7 +63,7 @@ impl Variable for OldInput {
     }
 }
 
-/// Values are made where they are first used.
+/// Values are initialized on first use.
 const LATER: u32 = 1;
 /// Each member's value begins a cache line.
 const LINE: usize = 64;
@@ -73,13 +72,13 @@ const LINE: usize = 64;
 #[repr(C)]
 struct Item {
     input: Input,
-    /// Members' values, and a bit for each that is made.
+    /// Members' values, and a bit for each that is initialized.
     values: *mut u8,
     apart: usize,
     made: *const AtomicU64,
 }
 
-/// What is known of a group's reductions; its items follow.
+/// A group's reductions; the items follow.
 #[repr(C)]
 struct Reductions {
     group: Number,
@@ -90,8 +89,8 @@ struct Reductions {
     bytes: usize,
 }
 
-/// Values that a region's or a loop's members share; 1 while they are made, and 0 for none. And how many
-/// members have left them.
+/// Addresses of shared values of a region and a loop: 0 for none, 1 while they are made; and the number of
+/// members that have left them.
 static SHARED: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 static LEFT: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
 const MAKING: usize = 1;
@@ -106,12 +105,12 @@ fn items_at(reductions: *const Reductions) -> *mut Item {
 
 impl Reductions {
     fn items(&self) -> &[Item] {
-        // SAFETY: so many follow.
+        // SAFETY: `fill` has written so many items behind it.
         unsafe { core::slice::from_raw_parts(items_at(self), self.count) }
     }
 }
 
-/// Bytes of the values of all members.
+/// Bytes of all members' values.
 fn bytes_of<V: Variable>(inputs: &[V], team: usize) -> usize {
     let values = inputs.iter().map(|input| lines(input.read().bytes).saturating_mul(team));
     values.fold(lines(inputs.len().saturating_mul(8)), usize::saturating_add)
@@ -123,12 +122,12 @@ impl Item {
     }
 
     fn is_made(&self, member: usize) -> bool {
-        // SAFETY: lies with the values.
+        // SAFETY: `fill` has written it before the values.
         unsafe { (*self.made).load(Ordering::Relaxed) & 1 << member != 0 }
     }
 
     unsafe fn make(&self, member: usize) {
-        // SAFETY: the program's own function, and room for a value.
+        // SAFETY: `value` has room for this member's value; the compiler's function initializes it.
         unsafe {
             self.value(member).cast::<u8>().write_bytes(0, self.apart);
             if let Some(make) = self.input.make {
@@ -146,7 +145,7 @@ impl Item {
     }
 }
 
-/// Tells of variables to be added up, whose values are in `values`.
+/// Describes the group's reductions, whose values are in `values`.
 unsafe fn fill<V: Variable>(
     me: &Member,
     group: Number,
@@ -156,7 +155,8 @@ unsafe fn fill<V: Variable>(
     new: bool,
 ) {
     let team = size(me) as usize;
-    // SAFETY: the room is that large; the program's own variables.
+    // SAFETY: the record's room holds the description and, unless there is a block, the values; `inputs` are
+    // the compiler's.
     unsafe {
         let all = size_of::<Reductions>() + inputs.len() * size_of::<Item>();
         let more = if values.is_null() { LINE + bytes } else { 0 };
@@ -189,25 +189,24 @@ unsafe fn fill<V: Variable>(
     }
 }
 
-/// The calling task's group has reductions.
+/// The current task's group has reductions.
 pub unsafe fn begin<V: Variable>(me: &Member, inputs: &[V]) -> *mut c_void {
     let group = me.task.get().recorded_group();
-    // Whoever is alone, or runs all tasks at once, adds to the variables themselves.
+    // A member that is alone or whose tasks are undeferred adds to the variables themselves.
     if group == NONE || me.is_alone() {
         return null_mut();
     }
-    // SAFETY: the caller runs the member; the program's own variables.
+    // SAFETY: the group is the current task's own, and the compiler describes the variables.
     unsafe { fill(me, group, inputs, null_mut(), bytes_of(inputs, size(me) as usize), true) }
     with_exposed_provenance_mut(with(|table| table.reductions(group)))
 }
 
-/// The calling member begins a group of its own, whose reductions all members share: a region's (0) or a
-/// loop's (1).
+/// Begins a group whose reductions all members share: a region's (0) or a loop's (1).
 pub unsafe fn begin_shared<V: Variable>(me: &'static Member, which: usize, inputs: &[V]) -> *mut c_void {
-    // SAFETY: the caller runs the member; the program's own variables.
+    // SAFETY: the group is the member's own; the block has room for all members' values.
     unsafe {
         while !group_start(me) {
-            // All members have to have one.
+            // All members need a record.
             group_close(me);
             yield_member(me);
         }
@@ -243,12 +242,12 @@ pub unsafe fn value(me: &Member, from: *mut c_void, variable: *mut c_void) -> *m
         at = with_exposed_provenance(with(|table| table.reductions(group)));
     }
     let (member, team) = (number(me) as usize, size(me) as usize);
-    // SAFETY: they live as long as their groups, whose tasks ask.
+    // SAFETY: reductions live as long as their group, and a task of it asks.
     while let Some(reductions) = unsafe { at.as_ref() } {
         for item in reductions.items() {
             if item.is(variable, team) {
                 if !item.is_made(member) {
-                    // SAFETY: each member makes its own.
+                    // SAFETY: only the member itself initializes its value.
                     unsafe { item.make(member) }
                 }
                 return item.value(member);
@@ -259,11 +258,11 @@ pub unsafe fn value(me: &Member, from: *mut c_void, variable: *mut c_void) -> *m
     variable
 }
 
-/// The group's tasks are over: all values are added to the variables.
+/// Adds all values to the variables. The group's tasks are complete.
 unsafe fn add_up(reductions: &Reductions, team: usize) {
     for item in reductions.items() {
         for member in (0..team).filter(|member| item.is_made(*member)) {
-            // SAFETY: the program's own functions and values.
+            // SAFETY: the compiler's functions get initialized values, which nobody uses any more.
             unsafe {
                 if let Some(add) = item.input.add {
                     add(item.input.variable, item.value(member));
@@ -276,9 +275,9 @@ unsafe fn add_up(reductions: &Reductions, team: usize) {
     }
 }
 
-/// The calling task waits for its group, and ends it.
+/// Waits for the current task's group, and ends it.
 pub unsafe fn group_end(me: &'static Member) {
-    // SAFETY: the caller runs the member.
+    // SAFETY: the group's record holds its reductions, if they are its own.
     unsafe {
         group_wait(me);
         let group = me.task.get().recorded_group();
@@ -294,7 +293,7 @@ pub unsafe fn group_end(me: &'static Member) {
 unsafe fn leave(me: &Member, reductions: &Reductions) {
     let team = size(me);
     let block = reductions.shared.get();
-    // SAFETY: all tasks of the group are over.
+    // SAFETY: all tasks of the group are complete, so nobody uses its values.
     unsafe {
         if block.is_null() {
             return add_up(reductions, team as usize);
@@ -312,7 +311,7 @@ unsafe fn leave(me: &Member, reductions: &Reductions) {
     }
 }
 
-/// No member of a region shares any yet.
+/// A region begins: no values are shared.
 pub fn clear() {
     SHARED.iter().for_each(|shared| shared.store(0, Ordering::Relaxed));
     LEFT.iter().for_each(|left| left.store(0, Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! What LLVM's runtime would keep of a member.
+//! What LLVM's runtime would keep for a member.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -8,44 +8,44 @@ use scaf_team::static_schedule::StaticSchedule;
 
 /// Of one member.
 pub struct LlvmState {
-    /// Its thread's number in the runtime and in its team, where code is told to find them.
+    /// Its thread's number in the runtime and in its team; compiled code gets their addresses.
     global: Cell<c_int>,
     bound: Cell<c_int>,
-    /// Regions of one thread around it that were opened by a call and not ended yet.
+    /// Serialized regions around it that were begun by a call and haven't ended.
     pub opened: Cell<u32>,
-    /// The loop that it is in, how it is dealt out if by number, and chunks taken.
+    /// Its loop, the schedule if it is static, and chunks taken.
     pub whole: Cell<Loop>,
     pub deal: Cell<Option<StaticSchedule>>,
     pub turn: Cell<u64>,
-    /// It is in a loop that is dealt out in chunks, and not at its end yet.
+    /// It is in a loop with chunks, and not at its end.
     pub in_loop: Cell<bool>,
-    /// A loop that it has begun alone, in a region within, and not been given.
+    /// A loop that it has begun in a nested region, before its one chunk is taken.
     pub given: Cell<Option<Loop>>,
-    /// Iterations before its chunk; whether it has told that an `ordered` part is over.
+    /// Iterations before its chunk; whether it has completed an `ordered` part.
     pub from: Cell<u64>,
     pub passed: Cell<bool>,
-    /// The share of the `doacross` loop that it is in.
+    /// Number of the worksharing construct of its `doacross` loop.
     pub across: Cell<u32>,
-    /// How the reduction that it is in is done, and its own values.
+    /// How its reduction is done, and its own values.
     pub method: Cell<Method>,
     pub values: Cell<*mut c_void>,
-    /// The task whose part it has just run goes on later.
+    /// The task that it has just run continues later.
     pub goes_on: Cell<bool>,
 }
 
 /// How a reduction is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Each member adds its values to the result, one at a time.
+    /// Each member adds its values to the result under a lock.
     Locked,
-    /// Each does so at the same time, by atomic operations.
+    /// Each adds them by atomic operations.
     Atomic,
-    /// They are added up in pairs, and the master adds the sum.
+    /// They are added in pairs, and the master adds the sum.
     Tree,
 }
 
 const NO_LOOP: Loop = Loop { start: 0, end: 0, step: 1, count: 0, rule: Rule::Dynamic(1) };
-/// The number in the team of whoever is alone.
+/// The number of a thread in a team of one.
 static ZERO: c_int = 0;
 
 impl LlvmState {
@@ -82,12 +82,12 @@ impl LlvmState {
         self.global.get()
     }
 
-    /// Where the region's function finds its thread's numbers.
+    /// What compiled code gets as its thread's numbers.
     pub fn numbers(&self) -> [*const c_int; 2] {
         [self.global.as_ptr(), self.bound.as_ptr()]
     }
 
-    /// The same within a region of one thread.
+    /// The same in a nested region.
     pub fn numbers_alone(&self) -> [*const c_int; 2] {
         [self.global.as_ptr(), &raw const ZERO]
     }

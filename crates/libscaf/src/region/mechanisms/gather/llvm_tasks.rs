@@ -1,11 +1,9 @@
-//! Tasks of code of LLVM's compilers. The code asks for a task's memory, fills it, and hands it over, to be
-//! run by anybody, or to be run by itself in between two calls.
+//! Tasks of code by LLVM's compilers. The code allocates a task, fills it, and submits it, or executes it
+//! itself between two calls. In front of the task is a [`Header`]. The memory is the room of the task's
+//! record, or a block of its own if there are too many records.
 //!
-//! In front of that memory is what is kept of the task here ([`Header`]). The memory is the room of the
-//! task's record, or a block of its own where there are too many records.
-//!
-//! A task that isn't tied to its thread has parts. At the end of each but the last it hands itself over once
-//! more from within, and returns. Its next part is run when it is taken again.
+//! An untied task has parts. At the end of each but the last it submits itself again from within, and
+//! returns. Its next part is run when it is taken again.
 
 use super::cancel::drops;
 use super::constructs::size;
@@ -13,27 +11,26 @@ use super::current_task::CurrentTask;
 use super::depend_list::DependList;
 use super::explicit_tasks::{await_needs, group_end, group_start, put, taskwait};
 use super::fibers::yield_member;
-use super::gathered_team::{Member, TEAM, around};
+use super::gathered_team::{Member, TEAM, current};
 use super::task_pool::{self, run, with};
-use crate::region::thread::thread;
 use crate::sys::memory;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use scaf_team::gather::task_table::{For, NONE, Number, Work};
 
-/// A task's function: with the number of whoever runs it.
+/// A task's function, which gets the executing thread's number.
 pub type Routine = unsafe extern "C" fn(c_int, *mut Task) -> c_int;
-/// Sets up a copy of a loop's task; says whether it is the last.
+/// Initializes a copy of a taskloop's task; the number says whether it is the last.
 pub type Duplicate = unsafe extern "C" fn(*mut Task, *mut Task, c_int);
 
-/// As compilers know it; the task's own variables follow.
+/// The beginning of a task as compilers know it; its private variables follow.
 #[repr(C)]
 pub struct Task {
     shared: *mut c_void,
     routine: Routine,
     part: c_int,
-    /// Ends the lives of its own variables, if the flags say that there is one.
+    /// Destroys its private variables, if the flags say that there is one.
     destroy: Routine,
     priority: usize,
 }
@@ -44,14 +41,13 @@ struct Header {
     /// The record whose room this is; none for a block of its own.
     record: Cell<Number>,
     flags: Cell<u32>,
-    /// Bytes behind the header: the task and what it shares, which comes behind `own` bytes.
+    /// Bytes behind the header: the task of `own` bytes, and its shared variables behind that.
     bytes: Cell<usize>,
     own: Cell<usize>,
-    /// It was handed over, and once more from within.
+    /// It was submitted, and again from within.
     is_known: Cell<bool>,
     goes_on: Cell<bool>,
-    /// One that is run at once: what its creator was doing. Another one: what it was doing itself at the end
-    /// of its part.
+    /// For an undeferred task, its creator's current task. For others, its own at the end of its part.
     kept: Cell<CurrentTask>,
 }
 
@@ -66,16 +62,16 @@ mod flags {
 
 /// Whether the member's tasks may be deferred.
 fn defers(me: &Member) -> bool {
-    // Without tasks known before: a library that came within the region creates one.
+    // A library that was loaded within the region creates tasks.
     TEAM.has_tasks.get() && me.task.get().defers() && !me.is_alone()
 }
 
 unsafe fn header<'a>(task: *mut Task) -> &'a Header {
-    // SAFETY: there is one in front of each task.
+    // SAFETY: `memory` writes one in front of each task.
     unsafe { &*task.byte_sub(HEADER).cast::<Header>() }
 }
 
-/// Memory for a task of `own` bytes, and of `shared` ones behind these.
+/// Allocates a task of `own` bytes with `shared` bytes behind it.
 pub unsafe fn allocate(
     me: &'static Member,
     flags: u32,
@@ -84,7 +80,7 @@ pub unsafe fn allocate(
     routine: Routine,
 ) -> *mut Task {
     let own = own.next_multiple_of(size_of::<usize>());
-    // SAFETY: the memory is new; the caller runs the member.
+    // SAFETY: `memory` returns so many bytes, which nobody else uses.
     unsafe {
         let task = memory(me, flags, own, own.saturating_add(shared));
         (*task).shared = if shared == 0 { null_mut() } else { task.byte_add(own).cast() };
@@ -110,7 +106,7 @@ unsafe fn memory(me: &'static Member, flags: u32, own: usize, bytes: usize) -> *
     });
     me.task.set(now);
     let (record, start) = opened.unwrap_or_else(|| (NONE, memory::block(all)));
-    // SAFETY: the memory is that large, and aligned.
+    // SAFETY: the memory is new, large enough and aligned to the header.
     unsafe {
         start.cast::<Header>().write(Header {
             record: Cell::new(record),
@@ -119,15 +115,15 @@ unsafe fn memory(me: &'static Member, flags: u32, own: usize, bytes: usize) -> *
             own: Cell::new(own),
             is_known: Cell::new(false),
             goes_on: Cell::new(false),
-            kept: Cell::new(CurrentTask::MEMBERS),
+            kept: Cell::new(CurrentTask::IMPLICIT),
         });
         start.byte_add(HEADER).cast()
     }
 }
 
-/// A task isn't used any more.
+/// Frees a task.
 unsafe fn give_up(task: *mut Task) {
-    // SAFETY: nobody uses it.
+    // SAFETY: the task is complete; a block has the header's bytes.
     unsafe {
         let header = header(task);
         match header.record.get() {
@@ -137,9 +133,9 @@ unsafe fn give_up(task: *mut Task) {
     }
 }
 
-/// A task is handed over.
+/// Submits a task.
 pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &DependList) {
-    // SAFETY: the program's own task; the caller runs the member.
+    // SAFETY: `allocate` returned the task, and the program has filled it.
     unsafe {
         let header = header(task);
         if header.is_known.replace(true) {
@@ -155,7 +151,7 @@ pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &DependList) {
         if may_wait && !needs.name_everything() {
             let is_final = flags & flags::FINAL != 0;
             let body = run_part as *const () as usize;
-            // It looks for itself whether it is dropped.
+            // It checks itself whether it is dropped.
             let work = Work { body, data: task.expose_provenance(), is_final, may_drop: false };
             return put(me, record, work, needs);
         }
@@ -169,13 +165,13 @@ pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &DependList) {
 }
 
 unsafe fn call(me: &Member, task: *mut Task) {
-    // SAFETY: the program's own function and task.
+    // SAFETY: the program has filled the task and its function.
     unsafe { ((*task).routine)(me.llvm.global(), task) };
 }
 
-/// Its own variables' lives end.
+/// Destroys its private variables.
 unsafe fn destroy(me: &Member, task: *mut Task) {
-    // SAFETY: the flags say that there is such a function.
+    // SAFETY: the flags say that the program has set the function.
     unsafe {
         if header(task).flags.get() & flags::DESTROY != 0 {
             ((*task).destroy)(me.llvm.global(), task);
@@ -186,9 +182,9 @@ unsafe fn destroy(me: &Member, task: *mut Task) {
 /// Runs a part of a task that was taken.
 unsafe extern "C" fn run_part(data: *mut c_void) {
     let task = data.cast::<Task>();
-    // SAFETY: the calling member runs a task of the program's.
+    // SAFETY: `submit` passes a task's address as the data.
     unsafe {
-        let Some(me) = around(thread()) else { return };
+        let Some(me) = current() else { return };
         let header = header(task);
         let kept = header.kept.get();
         let has_begun = kept.record != NONE;
@@ -207,9 +203,9 @@ unsafe extern "C" fn run_part(data: *mut c_void) {
     }
 }
 
-/// The program runs a task by itself, from now on.
+/// The program executes a task itself from now on.
 pub unsafe fn begin_at_once(me: &'static Member, task: *mut Task) {
-    // SAFETY: the program's own task; the caller runs the member.
+    // SAFETY: `allocate` returned the task, and the program has filled it.
     unsafe {
         let header = header(task);
         header.is_known.set(true);
@@ -223,7 +219,7 @@ pub unsafe fn begin_at_once(me: &'static Member, task: *mut Task) {
 
 /// It has done so, for the first part.
 pub unsafe fn end_at_once(me: &'static Member, task: *mut Task) {
-    // SAFETY: as above.
+    // SAFETY: `allocate` returned the task, and nobody uses it after its end.
     unsafe {
         let header = header(task);
         while header.goes_on.replace(false) {
@@ -238,29 +234,28 @@ pub unsafe fn end_at_once(me: &'static Member, task: *mut Task) {
     }
 }
 
-/// The calling task waits for its children.
-pub unsafe fn wait(me: &'static Member) {
-    // A region within that was opened by a call has none.
+/// Waits for the children of the current task.
+pub fn wait(me: &'static Member) {
+    // A serialized region that was begun by a call has none.
     if me.llvm.opened.get() == 0 {
-        // SAFETY: the caller runs the member.
-        unsafe { taskwait(me) }
+        taskwait(me)
     }
 }
 
-/// Nothing is run, but behind what it depends on.
+/// Executes nothing, after the tasks that it depends on.
 pub unsafe fn nothing_behind(me: &'static Member, needs: &DependList) {
     unsafe extern "C" fn nothing(_: c_int, _: *mut Task) -> c_int {
         0
     }
-    // SAFETY: a task of ours; the caller runs the member.
+    // SAFETY: it is a task of ours, which has no variables.
     unsafe { submit(me, allocate(me, 0, size_of::<Task>(), 0, nothing), needs) }
 }
 
-/// Others may run now: children of the calling task, or other members.
-pub unsafe fn give_way(me: &'static Member) {
+/// `taskyield`: runs a child of the current task, or another member.
+pub fn give_way(me: &'static Member) {
     let parent = me.task.get().record;
     let taken = if parent == NONE { None } else { with(|table| table.take(For::Parent(parent))) };
-    // SAFETY: the caller runs the member; it was taken.
+    // SAFETY: it was just taken from the table.
     unsafe {
         match taken {
             Some(taken) => {
@@ -272,15 +267,15 @@ pub unsafe fn give_way(me: &'static Member) {
     }
 }
 
-/// How a loop is dealt out as tasks.
+/// How a taskloop is distributed.
 pub struct Dealt {
-    /// Its first and its last number, where all of its tasks have theirs.
+    /// Addresses of its first and last number in its task.
     pub first: *mut u64,
     pub last: *mut u64,
     pub step: i64,
-    /// It doesn't wait for them.
+    /// `nogroup`: it doesn't wait for its tasks.
     pub is_alone: bool,
-    /// 0 for nothing said, 1 for iterations in a task, 2 for tasks; which number of these; whether exactly.
+    /// 0 for no clause, 1 for `grainsize`, 2 for `num_tasks`; the clause's value; whether it is strict.
     pub said: c_int,
     pub wanted: u64,
     pub strict: bool,
@@ -289,7 +284,7 @@ pub struct Dealt {
 }
 
 impl Dealt {
-    /// TaskTable, iterations in each, and how many have one more; the last one has the rest.
+    /// Number of tasks, iterations in each, and how many have one more; the last one has the rest.
     fn out(&self, count: u64, team: u64) -> (u64, u64, u64) {
         const ITERATIONS: c_int = 1;
         const TASKS: c_int = 2;
@@ -304,12 +299,12 @@ impl Dealt {
     }
 }
 
-/// A member creates the tasks of a loop by copies of one.
+/// A member creates a taskloop's tasks by copies of one.
 pub unsafe fn taskloop(me: &'static Member, task: *mut Task, dealt: &Dealt) {
     if !dealt.is_alone {
         group_start(me);
     }
-    // SAFETY: the program's own task, with its bounds in it; the caller runs the member.
+    // SAFETY: `allocate` returned the task, and its bounds are within it; so they are in copies.
     unsafe {
         let (first, last) = (*dealt.first, *dealt.last);
         let count = match dealt.step {
@@ -347,9 +342,9 @@ pub unsafe fn taskloop(me: &'static Member, task: *mut Task, dealt: &Dealt) {
     }
 }
 
-/// A copy of a task that wasn't handed over.
+/// A copy of a task that wasn't submitted.
 unsafe fn copy(me: &'static Member, task: *mut Task) -> *mut Task {
-    // SAFETY: both are that large.
+    // SAFETY: both have the header's bytes.
     unsafe {
         let header = header(task);
         let (own, bytes) = (header.own.get(), header.bytes.get());

@@ -1,5 +1,5 @@
-//! Memory that all members of a loop share: what the compiler asks for with it, and who has told what in a
-//! `doacross` loop. There is one room for each share that may be open at a time.
+//! Memory that all members of a loop share: what the compiler asks for, and the flags of a `doacross` loop.
+//! There is one for each worksharing construct that may be open at a time.
 
 use crate::sys::memory::{block, unmap};
 use core::ffi::c_void;
@@ -7,7 +7,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use scaf_team::gather::worksharing::RING;
 
-/// Smallest and largest room that is kept for the next share, in bytes.
+/// Least bytes, and most that are kept for a later construct.
 const LEAST: usize = 4096;
 const MOST_KEPT: usize = 1 << 16;
 
@@ -18,7 +18,7 @@ pub struct LoopMemory {
 
 static ROOMS: [LoopMemory; RING] = [const { LoopMemory::new() }; RING];
 
-/// That of the share of this number.
+/// That of the construct of this number.
 pub fn of(share: u32) -> &'static LoopMemory {
     &ROOMS[share as usize % RING]
 }
@@ -28,10 +28,10 @@ impl LoopMemory {
         LoopMemory { at: AtomicPtr::new(null_mut()), bytes: AtomicUsize::new(0) }
     }
 
-    /// Makes room for so many bytes, all zero, once there is memory for it.
+    /// Makes so many zeroed bytes; waits until there is memory.
     pub fn open(&self, bytes: usize) {
         if bytes <= self.bytes.load(Ordering::Relaxed) {
-            // SAFETY: nobody uses the room yet, and it is as large.
+            // SAFETY: it has as many bytes, and no member uses it before the construct is open.
             return unsafe { self.at().cast::<u8>().write_bytes(0, bytes) };
         }
         self.give_back();
@@ -46,16 +46,16 @@ impl LoopMemory {
 
     /// Its first words.
     /// # Safety
-    /// They are used as such only, and not after it is closed.
+    /// They are used as atomic words only, and not after `close`.
     pub unsafe fn words(&self, count: usize) -> &'static [AtomicU64] {
         if count.saturating_mul(size_of::<u64>()) > self.bytes.load(Ordering::Relaxed) {
             return &[];
         }
-        // SAFETY: the caller's word.
+        // SAFETY: there are as many bytes, aligned to a page; the caller keeps to the construct's lifetime.
         unsafe { core::slice::from_raw_parts(self.at().cast(), count) }
     }
 
-    /// Nobody uses it any more.
+    /// All members have left the construct.
     #[inline(always)]
     pub fn close(&self) {
         if self.bytes.load(Ordering::Relaxed) > MOST_KEPT {
@@ -68,7 +68,7 @@ impl LoopMemory {
         let (block, bytes) = (self.at(), self.bytes.load(Ordering::Relaxed));
         if bytes != 0 {
             self.bytes.store(0, Ordering::Relaxed);
-            // SAFETY: a mapping of ours, which nobody uses.
+            // SAFETY: a mapping of ours of that size, which nobody uses any more.
             unsafe { unmap(block, bytes) }
         }
     }

@@ -1,11 +1,10 @@
-//! Loops of all schedules but those in [`constructs`](super::constructs), and ordered ones: a member goes on
-//! in an ordered part when all iterations before its chunk are over.
+//! Start and next functions of GOMP loops with static and runtime schedules, and of ordered loops: a member
+//! enters an ordered part once all iterations before its chunk are complete.
 
 use super::constructs::{begin, next as next_chunk};
 use super::fibers::wait_for;
-use super::gathered_team::{Member, SCHEDULER, SHARES, around};
+use super::gathered_team::{Member, SCHEDULER, SHARES, current};
 use super::icvs;
-use crate::region::thread::thread;
 use crate::sys::futex::Futex;
 use core::ffi::c_void;
 use scaf_team::gather::worksharing::{Loop, Rule};
@@ -18,7 +17,7 @@ pub unsafe extern "C" fn start_static(
     first: *mut c_void,
     last: *mut c_void,
 ) -> bool {
-    // SAFETY: the caller is a member.
+    // SAFETY: `first` and `last` are variables of the program.
     unsafe { begin(Loop::signed(start, end, step, Rule::Static(chunk.max(0) as u64)), first, last) }
 }
 
@@ -31,14 +30,13 @@ pub unsafe extern "C" fn start_ull_static(
     first: *mut c_void,
     last: *mut c_void,
 ) -> bool {
-    // SAFETY: as above.
+    // SAFETY: `first` and `last` are variables of the program.
     unsafe { begin(Loop::unsigned(up, start, end, step, Rule::Static(chunk)), first, last) }
 }
 
-/// The calling member's schedule for loops that leave it open.
-unsafe fn rule() -> Rule {
-    // SAFETY: this thread's own state.
-    unsafe { around(thread()).map_or(Rule::Static(0), |me| icvs::rule(me.icvs.get())) }
+/// The calling member's schedule for loops with `schedule(runtime)`.
+fn rule() -> Rule {
+    current().map_or(Rule::Static(0), |me| icvs::rule(me.icvs.get()))
 }
 
 pub unsafe extern "C" fn start_runtime(
@@ -48,7 +46,7 @@ pub unsafe extern "C" fn start_runtime(
     first: *mut c_void,
     last: *mut c_void,
 ) -> bool {
-    // SAFETY: as above.
+    // SAFETY: `first` and `last` are variables of the program.
     unsafe { begin(Loop::signed(start, end, step, rule()), first, last) }
 }
 
@@ -60,20 +58,20 @@ pub unsafe extern "C" fn start_ull_runtime(
     first: *mut c_void,
     last: *mut c_void,
 ) -> bool {
-    // SAFETY: as above.
+    // SAFETY: `first` and `last` are variables of the program.
     unsafe { begin(Loop::unsigned(up, start, end, step, rule()), first, last) }
 }
 
 pub unsafe extern "C" fn next(first: *mut c_void, last: *mut c_void) -> bool {
-    // SAFETY: the caller is a member.
-    unsafe { around(thread()).is_some_and(|me| next_chunk(me, first, last)) }
+    // SAFETY: `first` and `last` are variables of the program.
+    unsafe { current().is_some_and(|me| next_chunk(me, first, last)) }
 }
 
-/// The next chunk of an ordered loop; the one before is over.
+/// The next chunk of an ordered loop. The chunk before is complete.
 pub unsafe extern "C" fn ordered_next(first: *mut c_void, last: *mut c_void) -> bool {
-    // SAFETY: as above.
+    // SAFETY: `first` and `last` are variables of the program.
     unsafe {
-        let Some(me) = around(thread()) else { return false };
+        let Some(me) = current() else { return false };
         await_turn(me);
         if me.inside().is_none() {
             let mut assigned = me.assigned.get();
@@ -85,10 +83,9 @@ pub unsafe extern "C" fn ordered_next(first: *mut c_void, last: *mut c_void) -> 
     }
 }
 
-/// Waits until all iterations before those that the member holds are over.
-pub unsafe fn await_turn(me: &'static Member) {
+/// Waits until all iterations before the member's chunk are complete.
+pub fn await_turn(me: &'static Member) {
     if me.inside().is_none() {
-        // SAFETY: the caller runs the member.
-        unsafe { wait_for(me, || SHARES.is_next(me.share.get(), &me.assigned.get())) }
+        wait_for(me, || SHARES.is_next(me.share.get(), &me.assigned.get()))
     }
 }

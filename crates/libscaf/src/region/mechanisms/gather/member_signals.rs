@@ -1,40 +1,83 @@
-//! Masks of signals and stacks of their handlers are a kernel thread's, so a member that has changed one has
-//! it on any carrier. Hardly any does for long: libraries block signals while they start a thread or a
-//! program.
+//! Signal masks and handler stacks belong to kernel threads. A member that has changed its own takes the
+//! change along from carrier to carrier. Few do for long: libraries block signals while they start a thread
+//! or a program.
 
-use super::gathered_team::{Carrier, MASTERS, MEMBERS, Member, around};
-use super::kept::SignalState;
+use super::gathered_team::{Carrier, MASTERS, MEMBERS, Member, current};
 use super::worker_tls;
 use crate::link::no_syscalls;
 use crate::region::thread::{LENT, Thread, thread};
+use crate::sys::raw_syscalls::set_blocked;
 use crate::sys::kernel_threads::own_task;
-use crate::sys::signals::{Stack, blocked};
+use crate::sys::signals::{Stack, blocked, set_stack, stack};
 use crate::sys::thread_state::part_of;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// 1 once a member of this region has changed anything.
+/// What differs from the kernel thread's own, or that itself.
+#[derive(Clone, Copy)]
+pub struct SignalState {
+    pub mask: Option<u64>,
+    pub stack: Option<Stack>,
+}
+
+impl SignalState {
+    pub const NOTHING: SignalState = SignalState { mask: None, stack: None };
+
+    /// The calling thread's.
+    pub fn now() -> SignalState {
+        SignalState { mask: Some(blocked()), stack: Some(stack()) }
+    }
+
+    /// What differs from `other`.
+    pub fn beside(self, other: SignalState) -> SignalState {
+        SignalState {
+            mask: self.mask.filter(|_| self.mask != other.mask),
+            stack: self.stack.filter(|_| self.stack != other.stack),
+        }
+    }
+
+    /// The same, with what `other` has in place of it.
+    pub fn with(self, other: SignalState) -> SignalState {
+        SignalState { mask: other.mask.or(self.mask), stack: other.stack.or(self.stack) }
+    }
+
+    pub fn is_nothing(self) -> bool {
+        self.mask.is_none() && self.stack.is_none()
+    }
+
+    /// Sets it for the calling thread.
+    pub fn set(self) {
+        if let Some(stack) = self.stack {
+            set_stack(stack);
+        }
+        if let Some(mask) = self.mask {
+            set_blocked(mask);
+        }
+    }
+}
+
+/// 1 once a member of this region has changed its signal state.
 static ANY: AtomicU32 = AtomicU32::new(0);
-/// 1 once one still had it changed at its region's end: it would be its worker's from then on.
+/// 1 once a member still had a change at its region's end: its worker would have to keep it.
 static LASTS: AtomicU32 = AtomicU32::new(0);
-/// 1 while the master blocks other signals than its workers did when they took notes, or one of these had
-/// something that the others hadn't: members are run on the master's kernel thread and on carriers.
+/// 1 while the master blocks other signals than its workers did when they were recorded, or the workers
+/// differed: members run on the master's kernel thread and on carriers.
 static DIFFERS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether members change what their workers' kernel threads would have to keep.
+/// Whether members change signal state that their workers would have to keep.
 #[inline(always)]
 pub fn lasts() -> bool {
     LASTS.load(Ordering::Relaxed) != 0
 }
 
-/// Whether a region that is gathered from its beginning would find other signals blocked than on threads. A
-/// team that is gathered midway has what each of its threads has.
+/// Whether members of a region that is gathered at its beginning would find other signals blocked than
+/// threads do. A team that is gathered midway keeps each thread's.
 #[inline(always)]
 pub fn differs() -> bool {
     DIFFERS.load(Ordering::Relaxed) != 0
 }
 
-/// Notes may have been taken by the calling thread's workers, or its own mask have changed since. A child of
-/// vfork, which has its storage, is somebody else.
+/// Called when the calling thread's workers may have been recorded, or its own mask changed. A child of vfork
+/// has its TLS, but is another process.
 #[inline(always)]
 pub fn compare() {
     if worker_tls::is_of(thread()) && !no_syscalls::are_known_forbidden() && own_task() == worker_tls::task(0)
@@ -44,24 +87,21 @@ pub fn compare() {
     }
 }
 
-/// Makes a call that changes any of it for the calling thread. If that is a member, it is noted.
+/// Makes a call that changes the calling thread's signal state. A member's change is recorded.
 #[inline(always)]
 pub fn change<R>(call: impl FnOnce() -> R) -> R {
-    // SAFETY: this thread's own state.
-    unsafe {
-        if let Some(me) = around(thread()) {
-            return changed(me, call);
-        }
-        let result = call();
-        compare();
-        result
+    if let Some(me) = current() {
+        return changed(me, call);
     }
+    let result = call();
+    compare();
+    result
 }
 
 #[cold]
 fn changed<R>(me: &Member, call: impl FnOnce() -> R) -> R {
     let Some(carrier) = me.carrier.get() else { return call() };
-    // A child of vfork has the member's storage, and a mask of its own.
+    // A child of vfork has the member's TLS, and a mask of its own.
     if own_task() != carrier.task.load(Ordering::Relaxed) {
         return call();
     }
@@ -78,12 +118,12 @@ fn changed<R>(me: &Member, call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// What a carrier has by itself, but the master's.
+/// The signal state of carriers other than the master's.
 fn carriers() -> SignalState {
     SignalState { mask: Some(worker_tls::signals()), stack: Some(Stack::NONE) }
 }
 
-/// The calling thread of a region becomes a member: what it has changed on its own kernel thread stays its.
+/// The calling thread becomes a member, and keeps what it has changed on its own kernel thread.
 pub fn join(me: &Member, carrier: Option<&Carrier>) {
     let changed = SignalState::now().beside(carriers());
     me.changed.set(changed);
@@ -95,7 +135,7 @@ pub fn join(me: &Member, carrier: Option<&Carrier>) {
     }
 }
 
-/// A member goes on, perhaps on another carrier, or a carrier does where no member is run.
+/// A fiber continues after a switch: a member, or a carrier's own.
 #[inline(always)]
 pub fn arrive() {
     if ANY.load(Ordering::Relaxed) != 0 {
@@ -105,8 +145,7 @@ pub fn arrive() {
 
 #[cold]
 fn arrive_changed() {
-    // SAFETY: this thread's own state.
-    let me = unsafe { around(thread()) };
+    let me = current();
     if let Some(me) = me
         && let Some(carrier) = me.carrier.get()
     {
@@ -119,23 +158,20 @@ fn arrive_changed() {
     }
 }
 
-/// The carrier's kernel thread has what it has by itself.
+/// Restores the carrier's own signal state.
 pub fn put_back(carrier: &Carrier) {
     carrier.own.replace(SignalState::NOTHING).set();
 }
 
-/// The member is on its own kernel thread again, which blocked all signals meanwhile and has what the member
-/// had when it joined: what it has undone since is undone there, too.
-pub fn back_home(me: &Member) {
-    let joined = SignalState {
-        mask: carriers().mask,
-        stack: Some(Stack::NONE).filter(|_| !no_syscalls::are_known_forbidden()),
-    };
+/// The member is back on its own kernel thread, which has blocked all signals and has the state that the
+/// member had when it joined: what the member has undone since is undone here, too.
+pub fn back_on_own_thread(me: &Member) {
+    let joined =
+        SignalState { mask: carriers().mask, stack: Some(Stack::NONE).filter(|_| !no_syscalls::are_known_forbidden()) };
     joined.with(me.changed.replace(SignalState::NOTHING)).set();
 }
 
-/// A region is over whose master is home, and its `size` members were gathered from its beginning; 0 if they
-/// were midway.
+/// The master ends a region of `size` members that was gathered at its beginning; 0 if midway.
 #[inline(always)]
 pub fn end(size: u32) {
     if ANY.load(Ordering::Relaxed) != 0 {
@@ -147,24 +183,27 @@ pub fn end(size: u32) {
 fn end_changed(size: u32) {
     ANY.store(0, Ordering::Relaxed);
     let masters =
-        MEMBERS.first().map_or(SignalState::NOTHING, |master| master.changed.replace(SignalState::NOTHING));
+        // SAFETY: the region is over, and the caller was its master.
+        unsafe { MEMBERS.get(0) }
+            .map_or(SignalState::NOTHING, |master| master.changed.replace(SignalState::NOTHING));
     if size == 0 {
-        // It came home as a member, with all that it has changed.
+        // The master is a thread again, with all that it has changed.
         MASTERS.own.set(SignalState::NOTHING);
     } else {
-        // Another member may have been the last on its kernel thread.
+        // Another member may have run last on its kernel thread.
         put_back(MASTERS);
         masters.set();
         compare();
     }
-    for (number, member) in MEMBERS.iter().enumerate().take(size as usize).skip(1) {
+    // SAFETY: all members have finished.
+    for (number, member) in unsafe { MEMBERS.all(size) }.skip(1) {
         let changed = member.changed.replace(SignalState::NOTHING);
         if changed.is_nothing() {
             continue;
         }
         LASTS.store(1, Ordering::Relaxed);
         if let Some(mask) = changed.mask {
-            // SAFETY: the worker whose storage the member had, which sleeps.
+            // SAFETY: the worker with that TLS base sleeps in the runtime's idle barrier.
             let its = unsafe { part_of::<Thread>(worker_tls::of(number)) };
             its.lent.set(mask | LENT);
         }

@@ -1,5 +1,4 @@
-//! Stacks for members: as large as the runtime's workers have them, with a guard page below, made once and
-//! kept.
+//! Members' stacks: as large as those of the runtime's workers, with a guard page. They are mapped once.
 
 use super::gathered_team::MOST;
 use crate::runtimes::entries::Runtime;
@@ -12,23 +11,23 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 static ENDS: [AtomicPtr<c_void>; MOST] = [const { AtomicPtr::new(null_mut()) }; MOST];
 const GUARD: usize = 4096;
 
-/// The end, above its highest byte, of the stack of a member of this number; `None` if there is no memory.
+/// The end (highest address) of a member's stack; `None` if there is no memory.
 pub fn end(member: usize) -> Option<*mut c_void> {
     kept(ENDS.get(member)?, bytes(member))
 }
 
-/// Members' stacks end at different places in their pages: else what a carrier reads of one after the other
-/// lies in the same few lines of a cache, which hold eight.
+/// Members' stacks end at different offsets in their pages. Else all would use the same sets of the cache,
+/// which have eight lines.
 const COLOURS: usize = 8;
-/// Bytes between two of these places.
+/// Difference of two such offsets.
 const COLOUR: usize = GUARD / COLOURS;
 
-/// Of a member's stack: the usual ones, and what moves its end.
+/// Bytes of a member's stack: the usual ones, and its offset.
 fn bytes(member: usize) -> usize {
     usual() + member % COLOURS * COLOUR
 }
 
-/// The member's stack that this address lies in: where it starts, and how many bytes it has.
+/// The member's stack with this address: its start and bytes.
 pub fn around(address: usize) -> Option<(*mut c_void, usize)> {
     ENDS.iter().enumerate().find_map(|(member, end)| {
         let bytes = bytes(member);
@@ -37,14 +36,14 @@ pub fn around(address: usize) -> Option<(*mut c_void, usize)> {
     })
 }
 
-/// The end of the stack that is kept at `place`, which is made if it isn't there.
+/// The end of the stack whose address `place` keeps; maps it if there is none.
 pub fn kept(place: &AtomicPtr<c_void>, bytes: usize) -> Option<*mut c_void> {
     let there = place.load(Ordering::Acquire);
     if !there.is_null() {
         return Some(there);
     }
     let bytes = bytes.checked_add(GUARD)?;
-    // SAFETY: a fresh mapping.
+    // SAFETY: maps new memory, and changes only that.
     let made = keeping_errno(|| unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
         let start = libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
@@ -61,26 +60,27 @@ pub fn kept(place: &AtomicPtr<c_void>, bytes: usize) -> Option<*mut c_void> {
     Some(made)
 }
 
-/// Whether all members of a team of `size` but the master have one.
+/// Whether each member of a team of `size` but the master has one.
 pub fn are_there(size: u32) -> bool {
     (1..size as usize).all(|member| end(member).is_some())
 }
 
-/// Left free at the upper end.
+/// Bytes left free at the end.
 const SLACK: usize = 128;
 
-/// Whether LLVM's threads have stacks no larger than usual: without a limit, or by a setting, they may.
+/// Whether LLVM's threads have stacks of at most the usual size; they may have more without a limit, or by a
+/// setting.
 pub fn are_usual(runtime: &Runtime) -> bool {
-    // SAFETY: kmp_get_stacksize_s takes nothing.
+    // SAFETY: `kmp_get_stacksize_s` takes nothing.
     runtime.kmp_get_stacksize_s.is_some_and(|bytes| unsafe { bytes() } <= usual())
 }
 
-/// The usual size of a thread's stack: who has chosen another one isn't gathered.
+/// The usual size of a thread's stack. Programs with another one aren't gathered.
 fn usual() -> usize {
     static USUAL: AtomicUsize = AtomicUsize::new(0);
     let mut usual = USUAL.load(Ordering::Relaxed);
     if usual == 0 {
-        // SAFETY: fills attributes of ours.
+        // SAFETY: initializes, reads and destroys attributes on this stack.
         unsafe {
             let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
             if libc::pthread_attr_init(&mut attributes) == 0 {

@@ -1,20 +1,21 @@
-//! Teams that are gathered in the middle of a region, and go back to threads of their own.
+//! Gathers teams in the middle of a region, and returns them to threads.
 //!
-//! A region that began on real threads is gathered at a barrier when its grant has become smaller than its
-//! team, or if its team has always had more threads than PUs and meets often. The last thread to arrive
-//! decides that, while all others wait for it. Each thread becomes a member that keeps its stack and its
-//! thread-local storage. Its kernel thread goes to its *berth* ([`idle_stacks`]) and sleeps. The master's
-//! doesn't: it is carrier 0, and takes the signals that are for the whole process.
+//! A region that began on threads is gathered at a barrier once its grant is smaller than its team, or if its
+//! team has more threads than PUs anyway and meets often. The last thread to arrive decides, while all others
+//! wait for it. Each thread becomes a member that keeps its stack and its thread-local storage. Its kernel
+//! thread sleeps on its idle stack ([`idle_stacks`]). The master's kernel thread is carrier 0, and takes the
+//! signals for the whole process.
 //!
-//! Nobody is within a loop, a section or a single then, so what the runtime keeps of these, for each thread,
-//! is equal for all of them. It stays so while the team is gathered, because all miss the same ones. So
-//! members can be threads again behind any later barrier, and are when the grant is as large as the team: the
-//! watch asks for it. At the region's end each goes home before it returns into the runtime.
+//! At a barrier no thread is in a loop, a section or a single, so what the runtime keeps of these is equal
+//! for all threads. It stays so while the team is gathered, because all miss the same ones. So the team can
+//! return to threads behind any later barrier. The carrier monitor asks for that once the grant is as large
+//! as the team. At the region's end each member returns to its own kernel thread before it returns into the
+//! runtime.
 
 use super::current_task::CurrentTask;
 use super::eligibility::{may_midway, may_now};
 use super::fibers::{after_switch, meet, switch_to, wait};
-use super::gathered_team::{MEMBERS, MOST, Member, SCHEDULER, TEAM, around};
+use super::gathered_team::{MEMBERS, MOST, Member, SCHEDULER, TEAM, current};
 use super::icvs::{self, Icvs};
 use super::{
     carrier_monitor, carriers, forbids, idle_stacks, member_signals, midway_report, task_pool, worker_tls,
@@ -36,32 +37,33 @@ use scaf_team::gather::scheduler::Until;
 use scaf_team::gather::task_table::NONE;
 use scaf_team::gather::worksharing::Assigned;
 
-/// The tick at which the last team went home.
+/// The tick at which the last team returned to threads.
 static RETURNED_AT: AtomicU64 = AtomicU64::new(0);
 
-/// Crowded barriers of the region of the team that was gathered last, before that.
+/// Oversubscribed barriers of that team's region before it was gathered.
 static AT_GATHERING: AtomicU32 = AtomicU32::new(0);
 
-/// Barriers of a crowded team before it is gathered: becoming members and threads again costs as much.
+/// Oversubscribed barriers before a team is gathered: to gather it and return costs as much.
 const PATIENCE: u32 = 3;
-/// Ticks for which a team that went home stays on its threads (1 to 2 ms): a grant may change all the time.
+/// Ticks for which a team that returned stays on threads (1 to 2 ms): a grant may change all the time.
 const BETWEEN: u64 = 1 << 22;
 /// Longest nap of a carrier, in milliseconds.
 const NAP_MS: u32 = 2;
 
-/// The region's code, if its team, on real threads, may be gathered at a barrier.
+/// The region's code, if its team may be gathered at a barrier.
 #[inline(always)]
 pub fn may(region: &Region, size: u32) -> Option<Code> {
     let code = region.code;
     let may = may_midway(region, size);
     if may && code.runtime.is_llvms() && forbids::asks_icvs() {
-        // SAFETY: the calling thread is about to be the region's master.
+        // SAFETY: `Icvs::of` asks the calling thread's runtime, and this thread is about to be the region's
+        // master.
         icvs::record_schedule(&unsafe { Icvs::of(code.runtime) });
     }
     may.then_some(code)
 }
 
-/// The caller is the last thread to arrive at the region's barrier: whether it becomes a gathered team there.
+/// Called by the last thread to arrive at a barrier: whether the team is gathered there.
 #[inline(always)]
 pub fn gathers(frame: &Frame, team: u32) -> bool {
     yielding_loops::make_at_barrier();
@@ -94,11 +96,12 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     let Some(dop) = word.dop().filter(|_| possible) else { return false };
     worker_tls::record_limit(code.runtime);
     if !forbids::asks_icvs() {
-        // SAFETY: the calling thread's. Nobody can have changed it, so it is the master's.
+        // SAFETY: `Icvs::of` asks the calling thread's runtime. No thread can have changed the master's
+        // value.
         icvs::record_schedule(&unsafe { Icvs::of(code.runtime) });
     }
     TEAM.has_tasks.set(forbids::has_tasks());
-    // What may be cancelled isn't gathered midway.
+    // Regions that may be cancelled aren't gathered midway.
     TEAM.cancels.set(false);
     if TEAM.has_tasks.get() {
         task_pool::begin();
@@ -111,29 +114,32 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     true
 }
 
-/// The tick from which on the team has been on threads in this region, and its crowded barriers before that.
+/// The tick since which the team has been on threads in this region, and its oversubscribed barriers before
+/// that.
 fn on_threads_since(frame: &Frame) -> (u64, u32) {
-    let home = RETURNED_AT.load(Ordering::Relaxed);
-    if home.wrapping_sub(frame.entered).cast_signed() > 0 {
-        (home, AT_GATHERING.load(Ordering::Relaxed))
+    let returned = RETURNED_AT.load(Ordering::Relaxed);
+    if returned.wrapping_sub(frame.entered).cast_signed() > 0 {
+        (returned, AT_GATHERING.load(Ordering::Relaxed))
     } else {
         (frame.entered, 0)
     }
 }
 
-/// The calling thread of a region becomes a member of its gathered team. Returns when the member is run.
+/// The calling thread becomes a member of its gathered team. Returns when the member is scheduled. `this` is
+/// the calling thread's state.
 #[cold]
 #[inline(never)]
 pub unsafe fn join(this: &Thread, frame: &Frame) {
     let runtime = frame.runtime();
-    // SAFETY: this thread's own state, and its own member; omp_get_max_threads takes nothing.
+    // SAFETY: `this` is the calling thread's state. Its number in the team is its alone, so nobody else uses
+    // the member. The runtime's functions take nothing, or a null place in the source.
     unsafe {
         let number = index(this, runtime);
         let Some(me) = MEMBERS.get(number as usize) else { return };
         me.number.set(number);
         me.share.set(TEAM.share.get());
         me.assigned.set(Assigned::NONE);
-        me.task.set(CurrentTask::MEMBERS);
+        me.task.set(CurrentTask::IMPLICIT);
         me.inner.set(null());
         me.most.set(runtime.omp_get_max_threads.map_or(1, |most| most()).max(1) as u32);
         me.icvs.set(Icvs::of(runtime));
@@ -157,9 +163,9 @@ pub unsafe fn join(this: &Thread, frame: &Frame) {
     }
 }
 
-/// A member is at a barrier: where the region began on threads, the master marks that as they do.
+/// A member is at a barrier: in a region that began on threads, the master marks that as threads do.
 #[inline(always)]
-pub unsafe fn mark(me: &Member) {
+pub fn mark(me: &Member) {
     if me.number.get() == 0
         && let Some(frame) = thread().frame()
     {
@@ -167,72 +173,64 @@ pub unsafe fn mark(me: &Member) {
     }
 }
 
-/// A member has passed a barrier behind which all go home; `last` if it was the last to arrive there.
+/// A member has passed a barrier behind which the team returns to threads; `last` if it arrived there last.
 #[cold]
 #[inline(never)]
-pub unsafe fn return_to_thread(me: &'static Member, last: bool) {
+pub fn return_to_thread(me: &'static Member, last: bool) {
     if last {
         (1..SCHEDULER.size() as usize).for_each(idle_stacks::wake);
     }
-    // SAFETY: the caller runs the member.
-    unsafe {
-        return_to_own_thread(me);
-        if me.number.get() == 0 {
-            end(me);
-        }
-        resume_as_thread(me);
+    return_to_own_thread(me);
+    if me.number.get() == 0 {
+        end(me);
     }
+    resume_as_thread(me);
 }
 
-/// A thread has come to the end of a region's function; if it is a member, it goes home.
+/// A thread has come to the end of a region's function. If it is a member, it becomes a thread again.
 #[inline(always)]
-pub unsafe fn leave() {
-    // SAFETY: the calling thread's own state.
-    if let Some(me) = unsafe { around(thread()) } {
-        // SAFETY: the caller runs the member. Members of regions that were gathered from their start don't
-        // come here.
-        unsafe { leave_as(me) }
+pub fn leave() {
+    if let Some(me) = current() {
+        leave_as(me)
     }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn leave_as(me: &'static Member) {
-    // SAFETY: the caller runs the member.
-    unsafe {
-        if TEAM.has_tasks.get() {
-            let last = meet(me, true);
-            if SCHEDULER.is_returning() {
-                return return_to_thread(me, last);
-            }
+fn leave_as(me: &'static Member) {
+    if TEAM.has_tasks.get() {
+        let last = meet(me, true);
+        if SCHEDULER.is_returning() {
+            return return_to_thread(me, last);
         }
-        if me.number.get() == 0 {
-            return_to_own_thread(me);
-            wait(me, Until::Joined);
-            end(me);
-        } else {
-            SCHEDULER.finish_midway(&Futex);
-            return_to_own_thread(me);
-        }
-        resume_as_thread(me);
     }
+    if me.number.get() == 0 {
+        return_to_own_thread(me);
+        wait(me, Until::Joined);
+        end(me);
+    } else {
+        SCHEDULER.finish_midway(&Futex);
+        return_to_own_thread(me);
+    }
+    resume_as_thread(me);
 }
 
-/// Has a member on its own kernel thread again.
-unsafe fn return_to_own_thread(me: &'static Member) {
+/// Moves a member to its own kernel thread.
+fn return_to_own_thread(me: &'static Member) {
     let number = me.number.get() as usize;
-    // SAFETY: the caller runs the member. It is said to be free once its carrier is off its stack.
+    // SAFETY: the member is saved by `switch`, and becomes schedulable once its carrier is off its stack. The
+    // carrier's own fiber waits in `run_fiber`; `next` was taken.
     unsafe {
         while let Some(carrier) = me.carrier.get() {
             if carrier.number() != 0 {
                 SCHEDULER.set_wait(number, Until::OwnThread);
                 idle_stacks::wake(number);
                 carrier.has_changed();
-                after_switch(switch(me.fiber.get(), carrier.home(), number));
+                after_switch(switch(me.fiber.get(), carrier.own_fiber(), number));
             } else if number == 0 {
                 return;
             } else {
-                // The master's kernel thread has no other place than a member's stack, its own at last.
+                // Carrier 0 always runs on some member's stack: on its own member's at last.
                 let look = || SCHEDULER.take(0, number).or_else(|| SCHEDULER.take_master().then_some(0));
                 if let Some(next) = SCHEDULER.nap(&Futex, NAP_MS, look) {
                     SCHEDULER.set_wait(number, Until::OwnThread);
@@ -256,13 +254,13 @@ fn end(me: &'static Member) {
 }
 
 /// The member is a thread again.
-unsafe fn resume_as_thread(me: &'static Member) {
+fn resume_as_thread(me: &'static Member) {
     let this = thread();
-    // SAFETY: this thread's own state; the runtime's own entry points, with the member's own number.
+    // SAFETY: `this` is the calling thread's state; the runtime's setters get values that it gave before.
     unsafe {
         this.member.set(null());
         if me.number.get() != 0 {
-            member_signals::back_home(me);
+            member_signals::back_on_own_thread(me);
         }
         if let Some(frame) = this.frame() {
             let (most, runtime) = (me.most.get(), frame.runtime());
@@ -277,7 +275,7 @@ unsafe fn resume_as_thread(me: &'static Member) {
     }
 }
 
-/// Groups of tasks that a member is in, which are closed.
+/// Closes the task groups that a member is in; how many.
 fn close_groups(me: &Member) -> u32 {
     let now = me.task.get();
     let (mut group, mut count) = (now.group, now.unrecorded);
@@ -288,13 +286,13 @@ fn close_groups(me: &Member) -> u32 {
     count
 }
 
-/// Has the thread in as many groups of the runtime's as the member was in: none of their tasks is left.
-unsafe fn open_groups(me: &Member, frame: &Frame) {
+/// Opens as many groups in the runtime for the thread as the member was in. None of their tasks is left.
+fn open_groups(me: &Member, frame: &Frame) {
     for _ in 0..close_groups(me) {
         // From here on tasks are the runtime's.
         frame.has_tasks(frame.times_tasks());
         if let Some(open) = frame.runtime().GOMP_taskgroup_start {
-            // SAFETY: it takes nothing.
+            // SAFETY: it takes nothing that it reads.
             unsafe { open(null_mut()) };
         }
     }

@@ -1,5 +1,5 @@
-//! What the watch has to know of a team that was gathered midway: where its waits are reported, and what must
-//! hold for it to stay gathered.
+//! What the carrier monitor needs for a team that was gathered midway: where its waits are reported, and
+//! whether it is to stay gathered.
 
 use super::eligibility::is_wanted;
 use super::gathered_team::{SCHEDULER, take_idle};
@@ -11,39 +11,39 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::report::Slot;
 use scaf_team::choice::Mechanism;
 
-/// Where the region is reported.
+/// The region's slot in the report page.
 static SLOT: AtomicPtr<Slot> = AtomicPtr::new(null_mut());
 /// The tick up to which its waits are reported; 0 while no team is gathered midway.
-static TOLD: AtomicU64 = AtomicU64::new(0);
-/// The tick at which it was last asked how often the team meets, and the barriers passed then.
+static REPORTED: AtomicU64 = AtomicU64::new(0);
+/// When it was last asked how often the team meets, and the barriers passed by then.
 static SINCE: AtomicU64 = AtomicU64::new(0);
 static BARRIERS: AtomicU32 = AtomicU32::new(0);
-/// Ticks between two times that it is (10 to 20 ms).
+/// Ticks between two such questions (10 to 20 ms).
 const WHILE: u64 = 1 << 25;
-/// Ticks between two barriers (1 to 2 ms) from which on the kernel shares fewer PUs out better: within a time
-/// slice it can't either.
+/// Ticks between two barriers (1 to 2 ms) above which the kernel shares fewer PUs out better: below that, all
+/// happens within a time slice.
 const SELDOM: u64 = 1 << 22;
 
-/// Before a team is gathered.
+/// Set before a team is gathered.
 pub fn reports_at(slot: Option<&'static Slot>) {
     SLOT.store(slot.map_or(null_mut(), |slot| from_ref(slot).cast_mut()), Ordering::Relaxed);
 }
 
-/// Its master is a member at tick `now`.
+/// The master became a member at tick `now`.
 pub fn begins(now: u64) {
     BARRIERS.store(SCHEDULER.passed(), Ordering::Relaxed);
     SINCE.store(now, Ordering::Relaxed);
-    TOLD.store(now.max(1), Ordering::Relaxed);
+    REPORTED.store(now.max(1), Ordering::Relaxed);
     is_by(Mechanism::Gather);
 }
 
-/// It is a thread again.
+/// The team is on threads again.
 pub fn ends(now: u64) {
-    tell(TOLD.swap(0, Ordering::Relaxed), now);
+    report(REPORTED.swap(0, Ordering::Relaxed), now);
     is_by(Mechanism::Fold);
 }
 
-/// The region follows the grant by that from now on.
+/// Reports by which mechanism the region follows the grant.
 fn is_by(mechanism: Mechanism) {
     // SAFETY: slots live in the report page, which is never unmapped.
     if let Some(slot) = unsafe { SLOT.load(Ordering::Relaxed).as_ref() } {
@@ -51,13 +51,13 @@ fn is_by(mechanism: Mechanism) {
     }
 }
 
-/// The watch looks at a region that is gathered: if that was midway, what its members waited is reported,
-/// and whether they are to go home is decided.
+/// Called by the monitor: reports the waits of a team that was gathered midway, and decides whether it
+/// returns to threads.
 pub fn look(code: Option<Code>) {
-    let (told, now) = (TOLD.load(Ordering::Relaxed), ticks());
-    if told != 0 {
-        if TOLD.compare_exchange(told, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            tell(told, now);
+    let (since, now) = (REPORTED.load(Ordering::Relaxed), ticks());
+    if since != 0 {
+        if REPORTED.compare_exchange(since, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            report(since, now);
         }
         let lacks_contexts =
             is_oversubscribed(SCHEDULER.size()) || is_too_large(SCHEDULER.size()) && met_often(now);
@@ -67,13 +67,13 @@ pub fn look(code: Option<Code>) {
     }
 }
 
-/// Whether so many barriers in so many ticks are enough for a team that has more threads than PUs.
+/// Whether a team with more threads than PUs meets often enough, by barriers in a time.
 pub fn is_often(ticks: u64, barriers: u32) -> bool {
     ticks < SELDOM * u64::from(barriers)
 }
 
-/// Whether there was a barrier at least every [`SELDOM`] ticks since this was last asked, if that is a while
-/// ago.
+/// Whether there was a barrier at least every [`SELDOM`] ticks since the last question; true if that is
+/// recent.
 fn met_often(now: u64) -> bool {
     let (passed, barriers) = (now.wrapping_sub(SINCE.load(Ordering::Relaxed)), SCHEDULER.passed());
     if passed < WHILE {
@@ -84,18 +84,18 @@ fn met_often(now: u64) -> bool {
     is_often(passed, met)
 }
 
-/// Reports what members waited since the tick `told`: all time but what carriers worked.
-fn tell(told: u64, now: u64) {
+/// Reports the members' waits since tick `since`: all time in which no carrier worked for them.
+fn report(since: u64, now: u64) {
     // SAFETY: slots live in the report page, which is never unmapped.
     if let Some(slot) = unsafe { SLOT.load(Ordering::Relaxed).as_ref() } {
         let (size, carriers) = (SCHEDULER.size(), SCHEDULER.carrier_limit().max(1));
         let without = u64::from(size.saturating_sub(carriers));
-        let passed = if told == 0 { 0 } else { now.wrapping_sub(told) };
+        let passed = if since == 0 { 0 } else { now.wrapping_sub(since) };
         slot.add_wait(passed.saturating_mul(without).saturating_add(take_idle()));
     }
 }
 
 /// After a fork, in the child.
 pub fn after_fork() {
-    TOLD.store(0, Ordering::Relaxed);
+    REPORTED.store(0, Ordering::Relaxed);
 }

@@ -1,17 +1,18 @@
-//! A team keeps its size and its threads become *members*: contexts that fewer kernel threads, *carriers*,
-//! run, changing from one to the next in user mode wherever OpenMP waits. Each member has a stack of its own
-//! ([`member_stacks`]) and the thread-local storage of the runtime's own worker of its number, which sleeps
-//! meanwhile ([`worker_tls`]). The runtime doesn't learn of such a region, so whatever a member may ask of it
-//! is answered here; a program that may ask for anything else isn't gathered ([`forbids`]).
+//! Gathering: a team keeps its size, and its threads become *members*. The state of a member is a *fiber*;
+//! fewer kernel threads, the *carriers*, run the fibers and switch between them in user mode wherever OpenMP
+//! waits. Each member has its own stack ([`member_stacks`]) and the thread-local storage of the runtime's
+//! worker of the same number, which sleeps meanwhile ([`worker_tls`]). The runtime doesn't see such a region,
+//! so this module answers whatever a member asks of it. A program that may ask for anything else isn't
+//! gathered ([`forbids`]).
 //!
-//! A region that begins on real threads is gathered at one of its barriers ([`midway`]).
+//! A region that began on real threads is gathered at one of its barriers ([`midway`]).
 //!
-//! The master's kernel thread is carrier 0. More of them come with a larger grant, and where a member sleeps
-//! in the kernel or doesn't wait for long while others could run ([`carrier_monitor`]).
+//! The master's kernel thread is carrier 0. Carriers are added when the grant grows, and where a member
+//! blocks in the kernel or computes for long while others are ready ([`carrier_monitor`]).
 //!
-//! Code of LLVM's compilers asks in its own way ([`llvm`]); what a member is, is the same.
+//! Calls that only LLVM's compilers emit are answered in [`llvm`].
 //!
-//! Docs: docs/internals/gather.md.
+//! Docs: docs/internals/gather.md; the scheduler's protocol: crates/scaf-team/src/gather/README.md.
 
 mod block_cache;
 pub mod cancel;
@@ -33,7 +34,6 @@ pub mod gomp_reductions;
 pub mod icvs;
 mod idle_stacks;
 mod inner_region;
-mod kept;
 pub mod llvm;
 mod llvm_exit;
 pub mod llvm_reductions;
@@ -53,7 +53,7 @@ pub mod worker_tls;
 pub mod yielding_loops;
 
 pub use gathered_region::inner;
-pub use gathered_team::{Member, around};
+pub use gathered_team::{Member, around, current};
 
 use crate::link::pages;
 use crate::program::region_record::Record;
@@ -70,15 +70,16 @@ use scaf_team::gather::obstacle::Obstacle;
 /// What is still missing before a region's team can be gathered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
-    /// It can't be, or not now.
+    /// It can't be gathered, or not now.
     No,
-    /// Its workers' storage has to be noted, in a run on real threads.
+    /// Its workers' TLS bases have to be recorded, in a run on real threads.
     Unrecorded,
     /// Nothing.
     Ready,
 }
 
-/// Whether the region can have a gathered team of `size`.
+/// Whether the region can have a gathered team of `size`; reports the obstacle if not. `this` is the calling
+/// thread's state.
 #[inline(never)]
 pub fn readiness(this: &Thread, region: &Region, length: Length, size: u32) -> Readiness {
     if !settings::get().gather {
@@ -101,18 +102,18 @@ pub fn readiness(this: &Thread, region: &Region, length: Length, size: u32) -> R
     }
 }
 
-/// What is still missing for it, if it is possible.
+/// What is still missing, or the obstacle.
 fn obstacle(this: &Thread, region: &Region, length: Length, size: u32) -> Result<Readiness, Obstacle> {
     possible(region, size)?;
     no(Obstacle::Nested, this.serial.get() != 0)?;
-    // A long region whose members can't be shared out anew among more carriers begins on threads, and is
-    // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
-    // gathered from its beginning never is.
+    // A long region whose members can't be redistributed among more carriers begins on threads and is
+    // gathered at a barrier. It returns to threads once it has all its contexts, which a team that was
+    // gathered at its beginning can't.
     let on_threads = length != Length::Short && !begins_gathered(region);
-    let noted = !on_threads && worker_tls::is_recorded(this, region.code.runtime, size);
-    // Without notes, what was found by the last ones holds for a while.
-    no(Obstacle::Handlers, member_signals::differs() && (noted || worker_tls::are_new()))?;
-    if !noted {
+    let recorded = !on_threads && worker_tls::is_recorded(this, region.code.runtime, size);
+    // Without a record, what the last one showed holds for a while.
+    no(Obstacle::Handlers, member_signals::differs() && (recorded || worker_tls::are_new()))?;
+    if !recorded {
         no(Obstacle::Workers, worker_tls::is_given_up())?;
         return Ok(if worker_tls::may_record() { Readiness::Unrecorded } else { Readiness::No });
     }
@@ -121,26 +122,26 @@ fn obstacle(this: &Thread, region: &Region, length: Length, size: u32) -> Result
     Ok(Readiness::Ready)
 }
 
-/// Whether the region's team is gathered at its beginning even where it is long: its members can be shared
-/// out anew, or some of them may leave it before they come to a barrier.
+/// Whether the region is gathered at its beginning even if it is long: its members can be redistributed, or
+/// some of them may leave it before they reach a barrier.
 #[inline(always)]
 fn begins_gathered(region: &Region) -> bool {
     forbids::are_shared_out() || yielding_loops::are_made() || cancel::may_be(region.code.runtime)
 }
 
-/// Whether the region has to be gathered from its beginning, or will never be, and only notes are missing. It
-/// may be the first one of its program, and all of it.
+/// Whether the region can only be gathered at its beginning and only the record is missing. It may be the
+/// first region of its program, and all of it.
 #[inline(always)]
 pub fn needs_rehearsal(this: &Thread, region: &Region, length: Length) -> bool {
-    let unnoted = this.records.get() != 0;
-    unnoted && length != Length::Short && region.kind == Kind::Plain && begins_gathered(region)
+    let unrecorded = this.records.get() != 0;
+    unrecorded && length != Length::Short && region.kind == Kind::Plain && begins_gathered(region)
 }
 
 /// Runs a region with a gathered team.
 #[inline(never)]
 pub unsafe fn run(this: &Thread, region: &Region, entered: &Entered) {
     let choice = entered.choice;
-    // SAFETY: the master's own state; `readiness` has found everything in place.
+    // SAFETY: `this` is the calling thread's state, and `readiness` found everything in place.
     unsafe {
         gathered_region::run(this, region, choice.team, choice.ids);
         let left = ticks();
@@ -154,7 +155,7 @@ pub unsafe fn run(this: &Thread, region: &Region, entered: &Entered) {
     }
 }
 
-/// Members of the last gathered team.
+/// Size of the last gathered team.
 pub fn last_size() -> u32 {
     gathered_team::SCHEDULER.size()
 }

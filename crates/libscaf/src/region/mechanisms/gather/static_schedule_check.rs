@@ -1,16 +1,16 @@
-//! Whether we know how LLVM's runtime deals out static loops: by thread number, and a member has to be told
-//! its share as its thread would be ([`scaf_team::static_schedule`]). At first the runtime's answers to teams
-//! on threads are compared with ours. If one differs, because of `KMP_SCHEDULE` or in an unknown runtime,
-//! LLVM's regions aren't gathered.
+//! Checks that static loops are distributed by the runtime as we think. LLVM's runtime distributes them by
+//! thread number, and a member gets its share from us ([`scaf_team::static_schedule`]). At first the
+//! runtime's answers to teams on threads are compared with ours. If one differs, because of `KMP_SCHEDULE` or
+//! in an unknown runtime, LLVM's regions aren't gathered.
 
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Answers that are compared, of those that would differ had the loop been cut another way.
+/// Number of answers that are compared, among those that another schedule would change.
 const LOOKS: u32 = 64;
 /// Value of [`SEEN`] once an answer differed.
 const OFF: u32 = u32::MAX;
-/// Such answers that were as ours.
+/// Number of such answers that were equal.
 static SEEN: AtomicU32 = AtomicU32::new(0);
 
 pub fn are_known() -> bool {
@@ -25,7 +25,7 @@ pub fn are_compared() -> bool {
     SEEN.load(Ordering::Relaxed) < LOOKS
 }
 
-/// An answer was the `same` as ours or not; `tells` if another way of cutting would have differed.
+/// Records whether an answer was the `same` as ours; `tells` if another schedule would have changed it.
 pub fn saw(same: bool, tells: bool) {
     if !same {
         SEEN.store(OFF, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Loops whose iterations are dealt out as tasks.
+//! `taskloop` of gcc's code.
 
 use super::cancel::{Construct, is_cancelled};
 use super::explicit_tasks::{New, create, group_end, group_start};
@@ -6,21 +6,20 @@ use super::gathered_team::{Member, SCHEDULER};
 use super::gomp_reductions::register;
 use core::ptr::null_mut;
 
-/// Of the flags of such a loop: it counts up, its count is iterations in a task, it doesn't wait for its
-/// tasks, these add up, and each has as many iterations as said.
+/// Flags: it counts up; `grainsize`; `nogroup`; it has reductions; the clause is strict.
 const UP: u32 = 1 << 8;
 const GRAIN: u32 = 1 << 9;
 const NO_GROUP: u32 = 1 << 11;
 const REDUCTIONS: u32 = 1 << 12;
 const STRICT: u32 = 1 << 14;
 
-/// The numbers from `start` to `end`, in steps of `step`, as the program has them.
+/// The numbers from `start` to `end` in steps of `step`.
 #[derive(Clone, Copy)]
 pub struct Range {
     pub start: u64,
     pub end: u64,
     pub step: u64,
-    /// Whether they are signed; else the flags say which way it counts.
+    /// Whether they are signed; else a flag says which way it counts.
     pub signed: bool,
 }
 
@@ -36,25 +35,25 @@ impl Range {
     }
 }
 
-/// A member creates the tasks of a loop. `new` is any of them, `wanted` their number or size, 0 for none.
+/// A member creates the tasks of a loop. `new` is any of them, `wanted` the clause's value, 0 for none.
 pub unsafe fn taskloop(me: &'static Member, new: &New, flags: u32, wanted: u64, range: Range) {
     let count = range.count(flags);
     let grouped = flags & NO_GROUP == 0;
-    // What the tasks are told of their reductions comes behind the loop's numbers.
+    // The list of reductions follows the loop's numbers.
     let list = if grouped && flags & REDUCTIONS != 0 {
-        // SAFETY: the program's own data.
+        // SAFETY: the flag says that the third word of the data is the list's address.
         unsafe { *new.data.cast::<*mut usize>().add(2) }
     } else {
         null_mut()
     };
     if count == 0 || is_cancelled(me, Construct::Region) {
         if !list.is_null() {
-            // SAFETY: its first word says that nothing was added up.
+            // SAFETY: the list's first word, 0, says that there is nothing to combine.
             unsafe { *list = 0 }
         }
         return;
     }
-    // All but the first `more` tasks have `each` iterations, those have one more; the last one has the rest.
+    // The first `more` tasks have one iteration more than `each`; the last has the rest.
     let (tasks, each, more) = if flags & GRAIN != 0 && flags & STRICT != 0 {
         let grain = wanted.max(1);
         (count.div_ceil(grain), grain, 0)
@@ -74,7 +73,7 @@ pub unsafe fn taskloop(me: &'static Member, new: &New, flags: u32, wanted: u64, 
         group_start(me);
     }
     if !list.is_null() {
-        // SAFETY: the program's own list.
+        // SAFETY: the compiler's list, which stays until it is unregistered.
         unsafe { register(me, list) }
     }
     let at = |iteration: u64| range.start.wrapping_add(iteration.wrapping_mul(range.step));
@@ -82,12 +81,11 @@ pub unsafe fn taskloop(me: &'static Member, new: &New, flags: u32, wanted: u64, 
     for task in 0..tasks {
         let behind = from.saturating_add(each).saturating_add(u64::from(task < more)).min(count);
         let end = if tasks == 1 && flags & (GRAIN | STRICT) == GRAIN { range.end } else { at(behind) };
-        // SAFETY: the caller runs the member; the program's own task.
+        // SAFETY: a task of the program's, whose data begin with the part's bounds.
         unsafe { create(me, &New { part: Some([at(from), end]), ..new.clone() }) }
         from = behind;
     }
     if grouped {
-        // SAFETY: as above.
-        unsafe { group_end(me) }
+        group_end(me)
     }
 }

@@ -1,17 +1,16 @@
-//! Whose thread-local storage members have: each that of the runtime's own worker of its number, so that a
-//! region on real threads and the next one, gathered, find the same variables.
+//! Members use the thread-local storage of the runtime's workers with the same numbers, so that a region on
+//! threads and the next, gathered one find the same variables.
 //!
-//! Where it is, is *noted* in a region on real threads. From then on the workers have to sleep in the
-//! runtime's dock for as long as their storage is borrowed. Only a region that is passed on to the runtime
-//! wakes them, and each such one makes the notes void. What a worker still does between its last region's end
-//! and the dock would go on beside a member on the same storage: so all workers are asked for by
-//! `/proc/self/task` before the first gathered region, and found asleep in the runtime's dock: libgomp's in a
-//! futex call of its own, all on one word; LLVM's each on a condition variable, on which they sleep nowhere
-//! else once their region is over.
+//! Each worker's TLS base is recorded in a region on threads. The worker must stay blocked in the runtime's
+//! idle barrier while its TLS is borrowed. Only a region that is passed on to the runtime wakes workers, and
+//! each such region invalidates the record. What a worker does between its region's end and the idle barrier
+//! would conflict with a member. So before the first gathered region all workers must be found there by
+//! `/proc/self/task`: libgomp's in a futex call of its own, all on one word; LLVM's each on a condition
+//! variable, on which they sleep nowhere else after their region.
 //!
-//! A signal to the process goes to any thread that doesn't block it, and its handler may use thread-local
-//! storage. So a worker whose storage is lent blocks signals until its next region, and carriers and watch
-//! take them in its place.
+//! A signal to the process is delivered to any thread that doesn't block it, and its handler may use
+//! thread-local storage. So a worker whose TLS is lent blocks signals until its next region, and carriers and
+//! the carrier monitor take them in its place.
 
 use super::gathered_team::MOST;
 use super::icvs::{self, Icvs};
@@ -36,7 +35,7 @@ struct Worker {
     task: AtomicU32,
     /// Its number in LLVM's runtime.
     number: AtomicI32,
-    /// How it computes: [`control_words`].
+    /// Its floating-point [`control_words`].
     control: AtomicU64,
 }
 
@@ -48,46 +47,45 @@ static WORKERS: [Worker; MOST] = [const {
         control: AtomicU64::new(0),
     }
 }; MOST];
-/// The team that was noted, on which runtime.
+/// Size of the recorded team, and its runtime.
 static SIZE: AtomicU32 = AtomicU32::new(0);
 static RUNTIME: AtomicPtr<Runtime> = AtomicPtr::new(null_mut());
-/// The notes' number, which the master that they are of has, too.
+/// The record's number, which is also in its master's state.
 static GENERATION: AtomicU32 = AtomicU32::new(1);
-/// The number of those whose workers were found asleep.
+/// The number of the record whose workers were found asleep.
 static ASLEEP: AtomicU32 = AtomicU32::new(0);
-/// Most threads of the program, as the runtime told the master.
+/// Most threads of the program, by the master's runtime.
 static THREAD_LIMIT: AtomicU32 = AtomicU32::new(0);
-/// Signals that the workers blocked by themselves when they took the last notes.
+/// Signals that the recorded workers blocked themselves.
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
-/// Those that threads of ours block which stand in for workers: those of the team that was gathered last.
+/// Signals that carriers and monitor block: as the team that was gathered last.
 static CARRIER_SIGNALS: AtomicU64 = AtomicU64::new(0);
-/// Those that their master did before.
+/// Signals that the recorded team's master blocked before.
 static MASTERS_SIGNALS: AtomicU64 = AtomicU64::new(0);
-/// Those that all who took the last notes do, and those that any of them does: the same, or members would
-/// lose what their workers had been told before.
+/// Signals that all recorded threads block, and that any of them does. They must be equal, or members would
+/// lose their workers' masks.
 static BLOCKED_BY_ALL: AtomicU64 = AtomicU64::new(0);
 static BLOCKED_BY_ANY: AtomicU64 = AtomicU64::new(0);
-/// Value of [`Thread::recorded`] where not all workers were noted.
+/// Value of [`Thread::recorded`] if not all workers were recorded.
 const NOT_ALL: u32 = u32::MAX;
-/// The tick of the last notes.
+/// The tick of the last record.
 static RECORDED_AT: AtomicU64 = AtomicU64::new(0);
 
-/// Ticks between two runs in which notes are taken (1 to 2 ms): where regions on real threads and gathered
-/// ones take turns, gathering is not worth it. But most programs have some dozens of regions, each of which
-/// runs on threads at first.
+/// Ticks between two recordings (1 to 2 ms): gathering isn't worth it where regions on threads and gathered
+/// ones alternate. Most programs have some dozens of regions, each of which runs on threads at first.
 const BETWEEN: u64 = 1 << 22;
-/// How often in a row workers were not found asleep, and how often they may be until nothing is gathered for
-/// a while (100 to 200 ms): looking costs milliseconds, and where others compute it may fail by chance.
+/// How often in a row workers were not found asleep; after how many times nothing is gathered for a while
+/// (100 to 200 ms): looking costs milliseconds, and on a busy machine it may fail by chance.
 static AWAKE: AtomicU32 = AtomicU32::new(0);
 const TRIES: u32 = 10;
 static AWAKE_AT: AtomicU64 = AtomicU64::new(0);
 const GIVEN_UP_FOR: u64 = 1 << 29;
-/// How often others are given the PU until all workers sleep, before each further look takes 1 ms.
+/// How often the PU is yielded before each further look takes 1 ms.
 const YIELDS: u32 = 20;
-/// How long workers may take to fall asleep, in milliseconds. They look for work for a while first.
+/// How long workers may take to fall asleep, in milliseconds. They spin for a while first.
 const PATIENCE_MS: u32 = 5;
 
-/// Whether this master's workers for a team of `size` are known.
+/// Whether this master's workers for a team of `size` are recorded.
 #[inline(always)]
 pub fn is_recorded(this: &Thread, runtime: &Runtime, size: u32) -> bool {
     is_of(this)
@@ -95,35 +93,35 @@ pub fn is_recorded(this: &Thread, runtime: &Runtime, size: u32) -> bool {
         && core::ptr::eq(RUNTIME.load(Ordering::Relaxed), runtime)
 }
 
-/// Whether the calling thread is the master whose workers took the last notes.
+/// Whether the record is of the calling thread's workers.
 #[inline(always)]
 pub fn is_of(this: &Thread) -> bool {
     this.recorded.get() == GENERATION.load(Ordering::Relaxed)
 }
 
-/// Whether these are not long ago.
+/// Whether the record is recent.
 pub fn are_new() -> bool {
     ticks().wrapping_sub(RECORDED_AT.load(Ordering::Relaxed)) < GIVEN_UP_FOR
 }
 
-/// Whether workers were too often awake lately.
+/// Whether workers were awake too often lately.
 pub fn is_given_up() -> bool {
     AWAKE.load(Ordering::Relaxed) >= TRIES
         && ticks().wrapping_sub(AWAKE_AT.load(Ordering::Relaxed)) < GIVEN_UP_FOR
 }
 
-/// Whether it is time to take notes.
+/// Whether it is time to record.
 pub fn may_record() -> bool {
     let last = RECORDED_AT.load(Ordering::Relaxed);
     last == 0 || ticks().wrapping_sub(last) > BETWEEN
 }
 
-/// The storage of the member of this number.
+/// TLS base of the member of this number.
 pub fn of(member: usize) -> usize {
     WORKERS.get(member).map_or(0, |worker| worker.tls_base.load(Ordering::Relaxed))
 }
 
-/// Most threads of the program, as the runtime says.
+/// Most threads of the program, by the runtime.
 pub fn thread_limit() -> c_int {
     THREAD_LIMIT.load(Ordering::Relaxed) as c_int
 }
@@ -133,7 +131,7 @@ pub fn number_of(member: usize) -> c_int {
     WORKERS.get(member).map_or(0, |worker| worker.number.load(Ordering::Relaxed))
 }
 
-/// Its [`control_words`] when it was noted.
+/// Its [`control_words`] when it was recorded.
 pub fn control_of(member: usize) -> u64 {
     WORKERS.get(member).map_or(0, |worker| worker.control.load(Ordering::Relaxed))
 }
@@ -145,7 +143,7 @@ pub fn set_control(member: usize, words: u64) {
     }
 }
 
-/// A thread that has noted where its storage is has run its part of the region: what it has set there lasts.
+/// A recorded thread has run its part of the region: its control words last.
 pub fn record_control() {
     let own = tls_base();
     if let Some(worker) = WORKERS.iter().find(|worker| worker.tls_base.load(Ordering::Relaxed) == own) {
@@ -153,53 +151,54 @@ pub fn record_control() {
     }
 }
 
-/// The kernel thread that the member of this number was noted on.
+/// The kernel thread of the recorded member.
 pub fn task(member: usize) -> u32 {
     WORKERS.get(member).map_or(0, |worker| worker.task.load(Ordering::Relaxed))
 }
 
-/// This master passes a region on to the runtime: its workers wake. Whether they block signals.
+/// The master passes a region on to the runtime, which wakes its workers. Returns whether they block signals.
+///
 #[inline(always)]
 pub fn invalidate(this: &Thread) -> bool {
     this.recorded.take() != 0
 }
 
-/// A worker whose storage was noted has done its part: it may be lent from now on. It may still run tasks at
-/// the region's end, which must not find signals blocked.
+/// A recorded worker has run its part: from now on its TLS may be lent. With tasks it may still run some at
+/// the region's end, and they must not find signals blocked.
 pub fn lend_unless_tasks(this: &Thread) {
     let signals = blocked();
-    // Where the master blocks others it may be that only its workers take some.
+    // If the master blocks others, maybe only its workers take some signals.
     let alike = signals == MASTERS_SIGNALS.load(Ordering::Relaxed);
     let lends = alike && !forbids::has_tasks();
     SIGNALS.store(signals, Ordering::Relaxed);
     BLOCKED_BY_ALL.fetch_and(signals, Ordering::Relaxed);
-    // A stack of its own for handlers counts as a signal that no other worker blocks, as that does.
+    // A handler stack of its own counts as a signal that no other worker blocks.
     let alike = alike && (no_syscalls::are_known_forbidden() || stack() == Stack::NONE);
     BLOCKED_BY_ANY.fetch_or(if alike { signals } else { signals | LENT }, Ordering::Relaxed);
     if lends {
         block_signals();
-        // SAFETY: this thread's own state.
+        // SAFETY:
         this.lent.set(signals | LENT);
     }
 }
 
-/// A team is about to be gathered from its beginning: its members block what their workers did.
+/// A team is about to be gathered at its beginning: its members block what their workers did.
 #[inline(always)]
 pub fn use_recorded_signals() {
     CARRIER_SIGNALS.store(SIGNALS.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
-/// The calling thread's team is about to be gathered midway. Who blocks other signals keeps that.
+/// The calling thread's team is about to be gathered midway. Members with other masks keep them.
 pub fn take_for_own_thread() {
     CARRIER_SIGNALS.store(blocked(), Ordering::Relaxed);
 }
 
-/// Whether all who took the last notes have the same.
+/// Whether all recorded threads have the same signal state.
 pub fn are_alike() -> bool {
     BLOCKED_BY_ANY.load(Ordering::Relaxed) & !BLOCKED_BY_ALL.load(Ordering::Relaxed) == 0
 }
 
-/// Signals that workers blocked when they took notes.
+/// Signals that recorded workers blocked.
 pub fn recorded_signals() -> u64 {
     SIGNALS.load(Ordering::Relaxed)
 }
@@ -209,7 +208,7 @@ pub fn signals() -> u64 {
     CARRIER_SIGNALS.load(Ordering::Relaxed)
 }
 
-/// A thread of ours takes the signals that a worker would; `has` is what it was the last time.
+/// A thread of ours takes over a worker's mask; `has` is what it set last.
 #[inline(always)]
 pub fn take_signals(has: &mut Option<u64>) {
     let signals = signals();
@@ -219,7 +218,7 @@ pub fn take_signals(has: &mut Option<u64>) {
     }
 }
 
-/// Before a region whose threads take notes.
+/// Before a region whose threads are recorded.
 pub fn begin() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
     llvm_exit::begin();
@@ -231,38 +230,38 @@ pub fn begin() {
     }
 }
 
-/// After it: whether all of a team of `size` have.
+/// After it: valid if all of a team of `size` were recorded.
 pub fn end(this: &Thread, runtime: &'static Runtime, size: u32) {
     RECORDED_AT.store(ticks().max(1), Ordering::Relaxed);
-    // SAFETY: this thread's own state.
+    // SAFETY:
     this.recorded.set(NOT_ALL);
     if (0..size as usize).all(|member| of(member) != 0) && llvm_exit::end(runtime) {
         record_limit(runtime);
-        // SAFETY: the runtime's own questions.
+        // SAFETY: `Icvs::of` asks the calling thread's runtime.
         icvs::record_schedule(&unsafe { Icvs::of(runtime) });
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
-        // SAFETY: this thread's own state.
+        // SAFETY:
         this.recorded.set(GENERATION.load(Ordering::Relaxed));
     }
 }
 
-/// A thread of the program's notes how many there may be.
+/// Records the program's thread limit; called by one of its threads.
 pub fn record_limit(runtime: &Runtime) {
-    // SAFETY: omp_get_thread_limit takes nothing.
+    // SAFETY: `omp_get_thread_limit` takes nothing.
     let limit = runtime.omp_get_thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
     THREAD_LIMIT.store(limit as u32, Ordering::Relaxed);
 }
 
-/// A thread of a region on real threads notes where its storage is.
+/// Records the calling thread of a region on threads.
 pub fn record(runtime: &Runtime) {
-    // SAFETY: omp_get_thread_num takes nothing.
+    // SAFETY: `omp_get_thread_num` takes nothing.
     let member = runtime.omp_get_thread_num.map_or(-1, |number| unsafe { number() });
     if let Ok(member) = usize::try_from(member)
         && let Some(worker) = WORKERS.get(member)
     {
         worker.task.store(own_task(), Ordering::Relaxed);
-        // SAFETY: the call knows the thread, whatever place in the source it is told.
+        // SAFETY: the runtime ignores the place in the source, which may be null.
         let number = runtime.__kmpc_global_thread_num.map_or(0, |number| unsafe { number(null_mut()) });
         worker.number.store(number, Ordering::Relaxed);
         if runtime.is_llvms() {
@@ -272,7 +271,8 @@ pub fn record(runtime: &Runtime) {
     }
 }
 
-/// Whether all workers of a team of `size` sleep in the runtime's dock; waits a while for it, once.
+/// Whether all workers of a team of `size` sleep in the runtime's idle barrier. Waits a while for that, once
+/// for each record.
 pub fn are_asleep(runtime: &Runtime, size: u32) -> bool {
     let generation = GENERATION.load(Ordering::Relaxed);
     if ASLEEP.load(Ordering::Relaxed) == generation {
@@ -284,7 +284,7 @@ pub fn are_asleep(runtime: &Runtime, size: u32) -> bool {
         ASLEEP.store(generation, Ordering::Relaxed);
     } else {
         AWAKE_AT.store(ticks(), Ordering::Relaxed);
-        // One more try after a while, not ten.
+        // After the pause there is one more try, not ten.
         AWAKE.store(AWAKE.load(Ordering::Relaxed).saturating_add(1).min(TRIES), Ordering::Relaxed);
         GENERATION.fetch_add(1, Ordering::Relaxed);
     }
@@ -293,7 +293,7 @@ pub fn are_asleep(runtime: &Runtime, size: u32) -> bool {
 
 #[cold]
 fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
-    // What LLVM's runtime calls in its dock is libc's.
+    // LLVM's runtime waits in its idle barrier by a function of libc.
     let within = match runtime.is_llvms() {
         true => Some(libc::pthread_cond_wait as *const () as usize),
         false => runtime.GOMP_barrier.map(|barrier| barrier as usize),
@@ -310,7 +310,7 @@ fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
         loop {
             match sleeps_on(task).filter(in_idle_barrier) {
                 Some(_) if runtime.is_llvms() => break,
-                // All on the same word, which is the dock's.
+                // All on the same word, the idle barrier's.
                 Some(sleep) if word.is_none_or(|word| word == sleep.on) => {
                     word = Some(sleep.on);
                     break;
@@ -329,15 +329,15 @@ fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
     true
 }
 
-/// A thread that sleeps in a futex call: on which word, in which of the calls, and where that was made.
+/// A thread that sleeps in a futex call: the word, the operation, and where it was called.
 struct Asleep {
     on: usize,
     call: usize,
     at: usize,
 }
 
-/// The calls, without bits beside; and the one by which libc waits for a condition variable. For a mutex it
-/// is another one.
+/// Bits of the operation, and that by which libc waits for a condition variable. For a mutex it is another
+/// one.
 const CALLS: usize = 0x7f;
 const ON_CONDITION: usize = libc::FUTEX_WAIT_BITSET as usize;
 
@@ -356,7 +356,7 @@ fn sleeps_on(task: u32) -> Option<Asleep> {
     Some(Asleep { on, call, at: hex(fields.next_back()?)? })
 }
 
-/// Reads a file of one thread's folder in /proc; how many bytes there were.
+/// Reads a file of a thread's folder in /proc; returns its bytes.
 pub fn read_of_task(task: u32, file: &[u8], text: &mut [u8]) -> Option<usize> {
     let mut path = [0u8; 64];
     let mut at = 0;
@@ -378,7 +378,7 @@ pub fn read_of_task(task: u32, file: &[u8], text: &mut [u8]) -> Option<usize> {
         at += part.len();
     }
     keeping_errno(|| {
-        // SAFETY: a path of ours, which ends with zero, and a buffer of ours.
+        // SAFETY: the path ends with a zero, and the buffer has as many bytes as are read.
         unsafe {
             let file = libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC);
             if file < 0 {
@@ -401,7 +401,7 @@ fn hex(text: &[u8]) -> Option<usize> {
     Some(value)
 }
 
-/// After a fork, in the child: the workers aren't there.
+/// After a fork, in the child: there are no workers.
 pub fn after_fork() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }

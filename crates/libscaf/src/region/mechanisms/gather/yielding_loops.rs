@@ -1,21 +1,20 @@
-//! Loops of the program's own that spin on memory are made to yield: to other members while the team is
-//! gathered, to other threads where it has fewer contexts than threads. The inspection has found them all,
-//! and where to change them ([`marks`](scaf_team::arch::spin_marks)).
+//! Makes the program's own spin loops yield: to other members while the team is gathered, to other threads
+//! while it has fewer contexts than threads. Code analysis has found all such loops and where to change them
+//! ([`spin_marks`](scaf_team::arch::spin_marks)).
 //!
-//! The program's code is changed while nobody can run it: by the master on its way into a region, or by the
+//! Code is changed only while nobody can be executing it: by the master on its way into a region, or by the
 //! last thread at a barrier. The runtime's threads are in the runtime then. Programs that start threads of
-//! their own are left alone. The bytes are written by `/proc/self/mem`, so the code never loses a right; they
-//! stay for as long as the process lives. A loop that yields costs some 10 ns more a round. It does so only
-//! while the latest team is larger than the grant: a resized team's threads have a context each, and giving
-//! these up cost an LU of eight threads on eight contexts 70% (docs/decisions/spins.md).
+//! their own are left alone. The bytes are written through `/proc/self/mem`, so pages keep their permissions.
+//! The change stays until the process ends. A loop that yields costs some 10 ns more a round, while the
+//! latest team is larger than the grant: a resized team's threads have a context each, and yielding cost an
+//! LU of eight threads on eight contexts 70% (docs/decisions/spins.md).
 
 pub use super::fibers::yield_in_spin_loop;
 use super::gathered_team::{MOST, SCHEDULER};
-use super::{around, forbids};
+use super::{current, forbids};
 use crate::link::pages;
 use crate::program::masters::{LATEST, is_latest_oversubscribed, one_master};
 use crate::program::promise;
-use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::modules;
 use crate::sys::arch::{can_save_registers, yielding};
@@ -28,29 +27,28 @@ use scaf_proto::report::fact;
 use scaf_team::arch::spin_marks::{JUMP, JUMP_BYTES, MOST_BYTES, Mark, NAME, STUB_BYTES};
 use scaf_team::gather::scheduler::FiberScheduler;
 
-/// For how many modules, plus one, the loops were tried, and whether all yield.
+/// The number of modules, plus one, for which all loops were tried, and were made to yield.
 static TRIED: AtomicU32 = AtomicU32::new(0);
 static MADE: AtomicU32 = AtomicU32::new(0);
-/// Where code was changed.
+/// Addresses of changed code.
 static CHANGED: [AtomicU64; MARKS] = [const { AtomicU64::new(0) }; MARKS];
 
 yielding!(
-    spun: pages::GRANT, GrantPage::WORD_AT, Word::FOLDED, LATEST; SCHEDULER, FiberScheduler::<MOST>::CARRIER_LIMIT_AT; yield_now
+    spun: pages::GRANT, GrantPage::WORD_AT, Word::FOLDED, LATEST;
+    SCHEDULER, FiberScheduler::<MOST>::CARRIER_LIMIT_AT; yield_now
 );
 
-/// What a loop calls each time around.
+/// What a stub calls in each round.
 extern "C" fn yield_now() {
-    // SAFETY: this thread's own state.
-    match unsafe { around(thread()) } {
-        // SAFETY: the caller runs the member.
-        Some(me) => unsafe { yield_in_spin_loop(me) },
-        // On newer kernels, giving way to others doesn't let them run.
+    match current() {
+        Some(me) => yield_in_spin_loop(me),
+        // On newer kernels, sched_yield doesn't let other threads run.
         None if is_latest_oversubscribed() => nap(),
         None => {}
     }
 }
 
-/// Whether all loops that the daemon has told of yield.
+/// Whether all loops that the daemon has named yield.
 #[inline(always)]
 pub fn are_made() -> bool {
     MADE.load(Ordering::Relaxed) == now() && modules::NEWS.load(Ordering::Relaxed) == 0
@@ -60,7 +58,7 @@ fn now() -> u32 {
     modules::met().wrapping_add(1)
 }
 
-/// The caller is the last thread to arrive at a barrier.
+/// Called by the last thread to arrive at a barrier.
 #[inline(always)]
 pub fn make_at_barrier() {
     let word = pages::grant().word();
@@ -69,13 +67,12 @@ pub fn make_at_barrier() {
     }
 }
 
-/// The caller is a master on its way into a region: whether all loops yield.
+/// Called by a master on its way into a region; returns whether all loops yield.
 pub fn make_at_region(runtime: &Runtime, word: Word) -> bool {
     are_made() || (forbids::nothing(runtime) && make(word))
 }
 
-/// Has all loops yield, if that is possible and they don't yet. Nobody but the caller is in the program's
-/// code.
+/// Makes all loops yield if possible. Nobody but the caller is in the program's code.
 fn make(word: Word) -> bool {
     if are_made() {
         return true;
@@ -130,14 +127,14 @@ fn try_all() -> bool {
     }
     let mut free = CHANGED.iter().filter(|at| at.load(Ordering::Relaxed) == 0);
     for (at, jump) in jumps.iter().take(count) {
-        // SAFETY: nobody is there, and a stub does the same.
+        // SAFETY: no thread is in that code, and the stub does the same as the bytes that it replaces.
         let Some(place) = free.next().filter(|_| unsafe { memory.write(*at, jump) }) else { return false };
         place.store(*at, Ordering::Relaxed);
     }
     code::renew()
 }
 
-/// Makes a mark's stub; the jump to it.
+/// Writes a mark's stub; returns the jump to it.
 fn jump(near: &mut Near, mark: &Mark, bytes: &[u8]) -> Option<[u8; JUMP_BYTES]> {
     let at = near.next(STUB_BYTES)?;
     let (stub, jump) = (mark.stub(bytes, at, near.function())?, mark.jump(at)?);

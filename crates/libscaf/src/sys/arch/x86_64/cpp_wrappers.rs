@@ -1,8 +1,8 @@
-//! Functions that throw, wrapped by a frame that the unwinder knows.
+//! Wrappers of C++ functions that may throw, with a frame that the unwinder knows.
 
-/// Defines wrappers under the names of C++ functions of up to four arguments, all in registers, and no
+/// Defines wrappers with the names of C++ functions that have up to four arguments in registers and no
 /// result. Each calls `$arrive` with its number, its first two arguments and the return address; then the
-/// function that this answers; then `$depart`, also if an exception goes through it. The encoding 0x1b of the
+/// function that this returns; then `$depart`, also if an exception passes through. The encoding 0x1b of the
 /// personality is "relative, 4 bytes".
 macro_rules! around {
     (

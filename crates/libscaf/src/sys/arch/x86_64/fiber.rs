@@ -1,21 +1,21 @@
-//! Changing from one context to another in user mode: stack, the registers that a function call keeps, the
-//! control words of both floating-point units, and the base of thread-local storage.
+//! Switching fibers in user mode: stack, callee-saved registers, the control words of both floating-point
+//! units, and the TLS base.
 
 use core::arch::{asm, global_asm};
 use core::ffi::c_void;
 
-/// A context that nobody runs.
+/// A suspended fiber.
 #[repr(C)]
 pub struct Fiber {
     stack: usize,
-    /// Base of its thread-local storage, which is the same for as long as the context lives.
+    /// Its TLS base, which never changes.
     storage: usize,
 }
 
-/// What a new context runs: it is handed what whoever changed to it said. It never returns.
+/// The function of a new fiber. Its argument is what [`switch`] was given. It never returns.
 pub type Start = unsafe extern "C" fn(usize) -> !;
 
-/// What lies on a new context's stack, from its lowest address on: what [`switch`] takes off there.
+/// The top of a new fiber's stack, from its lowest address on: what [`switch`] pops.
 #[repr(C)]
 struct Fresh {
     control: [u32; 2],
@@ -26,19 +26,19 @@ struct Fresh {
 }
 
 unsafe extern "C" {
-    /// Saves the calling context at `from` and goes on with `to`, where `said` is what its own call returns.
+    /// Saves the calling fiber at `from` and continues `to`, whose own call returns `previous`.
     ///
     /// # Safety
-    /// `to` was saved by such a call, or made by [`Fiber::fresh`], nobody else runs it, and its storage
-    /// belongs to a thread that doesn't run.
+    /// `to` was saved by such a call or made by [`Fiber::fresh`], and nobody else continues it. No running
+    /// thread uses its TLS.
     #[link_name = "scaf_switch"]
     pub fn switch(from: *mut Fiber, to: *const Fiber, said: usize) -> usize;
     #[link_name = "scaf_switch_start"]
     fn switch_start();
 }
 
-// Both stacks look the same around the change, so one description of the frame serves the unwinder
-// throughout. A new context's first frame has no caller.
+// Both stacks have the same layout around the switch, so one description of the frame serves the unwinder
+// throughout. A new fiber's first frame has no caller.
 global_asm!(
     ".text",
     ".hidden scaf_switch",
@@ -114,45 +114,44 @@ global_asm!(
 );
 
 impl Fiber {
-    /// Nobody's.
+    /// No fiber.
     pub const NONE: Fiber = Fiber { stack: 0, storage: 0 };
 
-    /// Whose storage it has: a thread's pointer.
+    /// A running fiber, of which only the TLS base is known.
     pub fn with_tls(storage: usize) -> Fiber {
         Fiber { stack: 0, storage }
     }
 
-    /// A context that will run `start` on the stack that ends at `end`, with these
-    /// [control words](control_words).
+    /// A fiber that will run `start` on the stack that ends at `end`, with these [control
+    /// words](control_words).
     ///
     /// # Safety
     /// There is a stack below `end`, which nobody else uses.
     pub unsafe fn fresh(end: *mut c_void, storage: usize, control: u64, start: Start) -> Fiber {
         let end = end.addr() & !15;
-        // The first frame's calls find the stack aligned.
+        // Calls of the first frame find the stack aligned.
         let at = end.wrapping_sub(size_of::<Fresh>());
         let fresh = Fresh {
-            // What happened so far is the caller's: a switch between contexts whose words differ takes 35 ns
-            // more.
+            // Exception flags are copied from the caller: a switch between fibers whose words differ takes 35
+            // ns more.
             control: [control as u32 | mxcsr() & HAPPENED, (control >> 32) as u32],
             registers: [0, 0, 0, start as *const () as usize, 0],
             rbp: 0,
             returns_to: switch_start as *const () as usize,
         };
-        // SAFETY: the caller's word.
+        // SAFETY: the caller owns the stack below `end`.
         unsafe { core::ptr::with_exposed_provenance_mut::<Fresh>(at).write(fresh) };
         Fiber { stack: at, storage }
     }
 }
 
-/// Bits of MXCSR that say what happened so far.
+/// The exception flags of MXCSR.
 const HAPPENED: u32 = 0x3f;
 
-/// How the calling thread rounds, and what it makes of small numbers: its MXCSR, without what happened so
-/// far, and the x87 control word above that.
+/// The calling thread's MXCSR without its exception flags, and its x87 control word above that.
 pub fn control_words() -> u64 {
     let mut x87 = 0u16;
-    // SAFETY: stores it.
+    // SAFETY: stores two bytes at `x87`.
     unsafe {
         asm!("fnstcw word ptr [{}]", in(reg) &raw mut x87, options(nostack, preserves_flags));
     }
@@ -161,17 +160,17 @@ pub fn control_words() -> u64 {
 
 fn mxcsr() -> u32 {
     let mut now = 0u32;
-    // SAFETY: stores it.
+    // SAFETY: stores four bytes at `now`.
     unsafe {
         asm!("stmxcsr dword ptr [{}]", in(reg) &raw mut now, options(nostack, preserves_flags));
     }
     now
 }
 
-/// Has the calling thread compute so from now on. What happened so far stays.
+/// Sets the calling thread's control words. Exception flags stay.
 pub fn set_control_words(words: u64) {
     let new = [words as u32 | mxcsr() & HAPPENED, (words >> 32) as u32];
-    // SAFETY: a thread of the program's had them.
+    // SAFETY: `words` came from `control_words`, so no reserved bit is set.
     unsafe {
         asm!(
             "ldmxcsr dword ptr [{at}]",
@@ -182,22 +181,22 @@ pub fn set_control_words(words: u64) {
     }
 }
 
-/// The calling thread's pointer, which is the base of its thread-local storage.
+/// The calling thread's TLS base.
 #[inline(always)]
 pub fn tls_base() -> usize {
     let at: usize;
-    // SAFETY: the first word there is its own address.
+    // SAFETY: the ABI has the base's own address in the first word there.
     unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) at, options(nostack, readonly, preserves_flags)) };
     at
 }
 
-/// Whether the kernel lets programs set the base themselves, and keeps no second stack of return addresses,
-/// which [`switch`] would not change.
+/// Whether the kernel lets programs set the TLS base, and there is no shadow stack, which [`switch`] wouldn't
+/// switch.
 pub fn can_switch() -> bool {
     const FSGSBASE: u64 = 1 << 1;
     let shadow: u64;
-    // SAFETY: asks for what the kernel told at the start. The instruction leaves its register alone where
-    // there is no such stack.
+    // SAFETY: reads the auxiliary vector. The instruction leaves its register as it is where there is no
+    // shadow stack.
     unsafe {
         asm!("xor {0:e}, {0:e}", "rdsspq {0}", out(reg) shadow, options(nomem, nostack));
         libc::getauxval(libc::AT_HWCAP2) & FSGSBASE != 0 && shadow == 0

@@ -1,15 +1,14 @@
-//! The call from the middle of a program's own loop, whose registers must all stay as they are.
+//! The function that stubs of spin loops call. It preserves all registers of the loop.
 
 use core::arch::x86_64::{__cpuid, __cpuid_count};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that XSAVE needs for all that the processor keeps, a multiple of 64; 0 until they are known.
+/// Size of the XSAVE area, a multiple of 64; 0 before `can_save_registers`.
 pub static SAVED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Defines what the stubs of loops call. Nothing is done but where the 4 bytes at `$open` in `$scheduler`
-/// aren't 0, or those at `$word` in `$page` have one of the bits `$bits`, and their lower 2 bytes are a
-/// number below `$most`: then it calls `$slow`. Kept are the flags, the registers that a function may change,
-/// x87, SSE, AVX and AVX-512 (0xe7).
+/// Defines the function. It calls `$slow` if the 4 bytes at `$open` in `$scheduler` aren't 0, or if those at
+/// `$word` in `$page` have one of `$bits` and their lower 2 bytes are less than `$most`. It saves the flags,
+/// all caller-saved registers, x87, SSE, AVX and AVX-512 (0xe7).
 macro_rules! yielding {
     ($name:ident: $page:path, $word:expr, $bits:expr, $most:path; $scheduler:path, $open:expr; $slow:path) => {
         #[unsafe(naked)]
@@ -43,7 +42,7 @@ macro_rules! yielding {
                 "push r11",
                 "and rsp, -64",
                 "sub rsp, qword ptr [rip + {saved}]",
-                // What it doesn't write of its header has to be zero.
+                // XSAVE leaves this part of its header, which must be zero.
                 "xor eax, eax",
                 "mov qword ptr [rsp + 512], rax",
                 "mov qword ptr [rsp + 520], rax",
@@ -87,7 +86,7 @@ macro_rules! yielding {
 }
 pub(crate) use yielding;
 
-/// Whether the processor and the kernel can keep all registers; finds out how many bytes they take.
+/// Whether processor and kernel support XSAVE; sets the area's size.
 pub fn can_save_registers() -> bool {
     const OSXSAVE: u32 = 1 << 27;
     if __cpuid(1).ecx & OSXSAVE == 0 {
