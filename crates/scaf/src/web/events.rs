@@ -4,7 +4,7 @@
 //! somebody gets next is what comes after what he was sent last. An event's id is that place, from which a
 //! browser goes on after it was disconnected.
 
-use super::live::{Live, Viewer};
+use super::poller::{Poller, Viewer};
 use crate::users;
 use hyper::body::Bytes;
 use serde::Serialize;
@@ -28,7 +28,7 @@ struct Hello {
     users: BTreeMap<u32, String>,
 }
 
-fn hello(live: &Live) -> Hello {
+fn hello(live: &Poller) -> Hello {
     Hello {
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         version: env!("CARGO_PKG_VERSION"),
@@ -51,7 +51,7 @@ pub fn place(id: &str) -> (u32, u64) {
 }
 
 /// Tells all that comes after that place, until nobody listens.
-pub async fn tell(live: Arc<Live>, viewer: Viewer, from: (u32, u64), to: Sender<Bytes>) {
+pub async fn tell(live: Arc<Poller>, viewer: Viewer, from: (u32, u64), to: Sender<Bytes>) {
     let (mut at, mut news) = (from, live.news());
     let mut lost = None;
     let mut machine = None;

@@ -17,9 +17,9 @@ fn now() -> Snapshot {
 }
 
 fn told(format: Format) -> String {
-    let mut ledger = Ledger::new(10);
-    ledger.book(&now(), &Frame { now_ns: 4_000_000_000, left: vec![9], ..Frame::default() });
-    text(&Known { now: Some(&now()), ledger: &ledger, clock_ns: 2_500_000_000 }, format).unwrap()
+    let mut totals = ProgramTotals::new(10);
+    totals.book(&now(), &Frame { now_ns: 4_000_000_000, left: vec![9], ..Frame::default() });
+    text(&Known { now: Some(&now()), totals: &totals, clock_ns: 2_500_000_000 }, format).unwrap()
 }
 
 #[test]
@@ -59,8 +59,8 @@ fn the_older_format_has_the_same_samples_and_names_them_as_they_are() {
 
 #[test]
 fn without_a_daemon_that_is_what_is_told() {
-    let ledger = Ledger::new(10);
-    let text = text(&Known { now: None, ledger: &ledger, clock_ns: 0 }, Format::Classic).unwrap();
+    let totals = ProgramTotals::new(10);
+    let text = text(&Known { now: None, totals: &totals, clock_ns: 0 }, Format::Classic).unwrap();
     assert!(text.contains("scaf_daemon_up 0.0\n") && text.contains("scaf_arrivals_total 0.0\n"));
     assert!(!text.contains("scaf_capacity_contexts"));
 }

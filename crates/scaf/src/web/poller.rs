@@ -3,8 +3,8 @@
 //! It asks twenty times a second while somebody watches, else every few seconds: nothing is missed by
 //! that, for the daemon keeps ten minutes. Whoever wants metrics has it ask at once.
 
-use super::ledger::Ledger;
 use super::metrics::{self, Format, Known};
+use super::program_totals::ProgramTotals;
 use crate::daemon;
 use crate::feed::Feed;
 use anyhow::{Context, Result};
@@ -29,7 +29,7 @@ const AT_ONCE: usize = 200;
 
 /// See the module.
 #[derive(Debug)]
-pub struct Live {
+pub struct Poller {
     state: Mutex<State>,
     /// Only one asks at a time.
     asking: Mutex<()>,
@@ -42,7 +42,7 @@ pub struct Live {
 #[derive(Debug)]
 struct State {
     feed: Feed,
-    ledger: Ledger,
+    totals: ProgramTotals,
     machine: Topology,
     socket: Option<PathBuf>,
     /// Why there is no daemon, if there is none.
@@ -53,17 +53,17 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Live {
+impl Poller {
     /// Of a daemon that is yet to be asked, with metrics of so many programs' names.
-    pub fn new(programs: usize) -> Arc<Live> {
+    pub fn new(programs: usize) -> Arc<Poller> {
         let state = State {
             feed: Feed::default(),
-            ledger: Ledger::new(programs),
+            totals: ProgramTotals::new(programs),
             machine: Topology::default(),
             socket: None,
             lost: None,
         };
-        Arc::new(Live {
+        Arc::new(Poller {
             state: Mutex::new(state),
             asking: Mutex::new(()),
             news: watch::Sender::new(0),
@@ -75,7 +75,7 @@ impl Live {
     /// Starts the thread that asks. It ends with the process.
     /// # Errors
     /// There can't be another thread.
-    pub fn start(self: &Arc<Live>) -> Result<()> {
+    pub fn start(self: &Arc<Poller>) -> Result<()> {
         let live = Arc::clone(self);
         let follow = move || {
             loop {
@@ -129,10 +129,10 @@ impl Live {
             let moment = locked(&self.state).feed.moment();
             let Reply::History(told) = daemon::ask(socket, &Request::History(moment))? else { break };
             let state = &mut *locked(&self.state);
-            let ledger = &mut state.ledger;
-            let more = state.feed.take(*told, |before, frame| ledger.book(before, frame));
+            let totals = &mut state.totals;
+            let more = state.feed.take(*told, |before, frame| totals.book(before, frame));
             if let Some(now) = state.feed.latest() {
-                ledger.open(now);
+                totals.open(now);
             }
             if !more {
                 break;
@@ -172,7 +172,7 @@ impl Live {
         self.ask();
         let state = locked(&self.state);
         let now = state.feed.latest().filter(|_| state.lost.is_none());
-        Ok(metrics::text(&Known { now, ledger: &state.ledger, clock_ns: now_ns() }, format)?)
+        Ok(metrics::text(&Known { now, totals: &state.totals, clock_ns: now_ns() }, format)?)
     }
 
     /// Tells when something is new.
@@ -181,7 +181,7 @@ impl Live {
     }
 
     /// Somebody watches until what is returned is dropped; `None` if too many do.
-    pub fn watch(self: &Arc<Live>, most: usize) -> Option<Viewer> {
+    pub fn watch(self: &Arc<Poller>, most: usize) -> Option<Viewer> {
         let one_more = |now: usize| (now < most).then_some(now + 1);
         self.viewers.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).ok()?;
         if let Some(thread) = self.thread.get() {
@@ -193,7 +193,7 @@ impl Live {
 
 /// Somebody who watches.
 #[derive(Debug)]
-pub struct Viewer(Arc<Live>);
+pub struct Viewer(Arc<Poller>);
 
 impl Drop for Viewer {
     fn drop(&mut self) {
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn only_so_many_may_watch_at_a_time() {
-        let live = Live::new(1);
+        let live = Poller::new(1);
         let first = live.watch(2);
         let second = live.watch(2);
         assert!(first.is_some() && second.is_some() && live.watch(2).is_none());

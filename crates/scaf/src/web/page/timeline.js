@@ -33,7 +33,7 @@ function copy(state) {
   return { ...state, programs: new Map(programs) };
 }
 
-export class Past {
+export class Timeline {
   constructor() {
     this.daemon = 0;
     this.forgetAll();
@@ -44,7 +44,7 @@ export class Past {
     this.now = null;
     this.frames = [];
     this.series = new Map(); // by program: its name, and [ns, contexts] where these changed
-    this.seats = new Map(); // by which each has its letter and colour for as long as it is known
+    this.slot = new Map(); // by which each has its letter and colour for as long as it is known
     this.events = []; // what happened, the latest last
   }
 
@@ -73,10 +73,10 @@ export class Past {
   had(ns, { id, name, dop }) {
     if (!this.series.has(id)) {
       this.series.set(id, { name, changes: [] });
-      const taken = new Set(this.seats.values());
-      let seat = 0;
-      while (taken.has(seat)) seat++;
-      this.seats.set(id, seat);
+      const taken = new Set(this.slot.values());
+      let slot = 0;
+      while (taken.has(slot)) slot++;
+      this.slot.set(id, slot);
     }
     const { changes } = this.series.get(id);
     const contexts = dop ?? 0;
@@ -119,7 +119,7 @@ export class Past {
       while (changes.length > 1 && changes[1][0] <= oldest) changes.shift();
       if (changes.length === 1 && changes[0][1] === 0) {
         this.series.delete(id);
-        this.seats.delete(id);
+        this.slot.delete(id);
       }
     }
   }

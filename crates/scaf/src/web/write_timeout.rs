@@ -10,17 +10,17 @@ use tokio::time::{Sleep, sleep};
 
 /// See the module.
 #[derive(Debug)]
-pub struct Patient<I> {
+pub struct WriteTimeout<I> {
     io: I,
     patience: Duration,
     /// Runs while the other end takes nothing.
     waits: Option<Pin<Box<Sleep>>>,
 }
 
-impl<I> Patient<I> {
+impl<I> WriteTimeout<I> {
     /// Waits for so long at most.
-    pub fn new(io: I, patience: Duration) -> Patient<I> {
-        Patient { io, patience, waits: None }
+    pub fn new(io: I, patience: Duration) -> WriteTimeout<I> {
+        WriteTimeout { io, patience, waits: None }
     }
 
     fn unless_late<T>(&mut self, context: &mut Context<'_>, done: Poll<Result<T>>) -> Poll<Result<T>> {
@@ -37,7 +37,7 @@ impl<I> Patient<I> {
     }
 }
 
-impl<I: AsyncRead + Unpin> AsyncRead for Patient<I> {
+impl<I: AsyncRead + Unpin> AsyncRead for WriteTimeout<I> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -47,7 +47,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for Patient<I> {
     }
 }
 
-impl<I: AsyncWrite + Unpin> AsyncWrite for Patient<I> {
+impl<I: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<I> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<Result<usize>> {
         let done = Pin::new(&mut self.io).poll_write(context, data);
         self.unless_late(context, done)
@@ -71,7 +71,7 @@ mod tests {
     #[tokio::test]
     async fn who_takes_nothing_is_given_up() {
         let (ours, _theirs) = tokio::net::UnixStream::pair().unwrap();
-        let mut patient = Patient::new(ours, Duration::from_millis(50));
+        let mut patient = WriteTimeout::new(ours, Duration::from_millis(50));
         let data = vec![0; 1 << 20];
         let error = loop {
             let wrote =

@@ -1,8 +1,8 @@
 //! Accepts connections and serves them, within limits: so many at a time, heads of so many bytes, within so
 //! many seconds.
 
-use super::answer::{House, answer};
-use super::patient::Patient;
+use super::routes::{Shared, answer};
+use super::write_timeout::WriteTimeout;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -36,7 +36,7 @@ pub enum Listener {
 }
 
 /// Serves until the program ends.
-pub async fn serve(listener: Listener, house: Arc<House>) {
+pub async fn serve(listener: Listener, shared: Arc<Shared>) {
     let seats = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let accepted = accept(&listener).await;
@@ -46,9 +46,9 @@ pub async fn serve(listener: Listener, house: Arc<House>) {
         };
         // One too many is closed at once.
         let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { continue };
-        let house = Arc::clone(&house);
+        let shared = Arc::clone(&shared);
         tokio::spawn(async move {
-            connection(io, house).await;
+            connection(io, shared).await;
             drop(seat);
         });
     }
@@ -69,10 +69,10 @@ async fn accept(listener: &Listener) -> Result<Box<dyn Io>> {
     })
 }
 
-async fn connection(io: Box<dyn Io>, house: Arc<House>) {
+async fn connection(io: Box<dyn Io>, shared: Arc<Shared>) {
     let service = service_fn(move |request| {
-        let house = Arc::clone(&house);
-        async move { Ok::<_, Infallible>(answer(&house, request).await) }
+        let shared = Arc::clone(&shared);
+        async move { Ok::<_, Infallible>(answer(&shared, request).await) }
     });
     // What goes wrong in a connection concerns its other end only, who sees it.
     _ = Builder::new()
@@ -80,6 +80,6 @@ async fn connection(io: Box<dyn Io>, house: Arc<House>) {
         .header_read_timeout(HEAD)
         .max_buf_size(MOST_BYTES)
         .max_headers(MOST_HEADERS)
-        .serve_connection(TokioIo::new(Patient::new(io, PATIENCE)), service)
+        .serve_connection(TokioIo::new(WriteTimeout::new(io, PATIENCE)), service)
         .await;
 }

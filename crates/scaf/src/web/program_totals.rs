@@ -36,7 +36,7 @@ struct Account {
 
 /// See the module.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct ProgramTotals {
     accounts: BTreeMap<String, Account>,
     rest: Option<f64>,
     most: usize,
@@ -54,10 +54,10 @@ pub fn label(program: &Program) -> String {
     printable(name).chars().take(LONGEST_NAME).collect()
 }
 
-impl Ledger {
+impl ProgramTotals {
     /// With so many accounts.
-    pub fn new(most: usize) -> Ledger {
-        Ledger { accounts: BTreeMap::new(), rest: None, most, counts: Counts::default() }
+    pub fn new(most: usize) -> ProgramTotals {
+        ProgramTotals { accounts: BTreeMap::new(), rest: None, most, counts: Counts::default() }
     }
 
     /// Whose account a program's numbers go to.
@@ -126,47 +126,47 @@ mod tests {
         Program { id, name: name.into(), dop: Some(dop), ..program() }
     }
 
-    fn all(ledger: &Ledger) -> Vec<(&str, f64)> {
-        ledger.context_seconds().collect()
+    fn all(totals: &ProgramTotals) -> Vec<(&str, f64)> {
+        totals.context_seconds().collect()
     }
 
     #[test]
     fn contexts_add_up_over_time() {
-        let (mut feed, mut ledger) = (Feed::default(), Ledger::new(5));
-        feed.take(told(7, &[1, 2, 3]), |before, frame| ledger.book(before, frame));
-        assert_eq!(all(&ledger), [("cg", 0.75)]);
+        let (mut feed, mut totals) = (Feed::default(), ProgramTotals::new(5));
+        feed.take(told(7, &[1, 2, 3]), |before, frame| totals.book(before, frame));
+        assert_eq!(all(&totals), [("cg", 0.75)]);
     }
 
     #[test]
     fn there_are_never_more_accounts_than_wished_for() {
-        let mut ledger = Ledger::new(2);
+        let mut totals = ProgramTotals::new(2);
         let programs = (1..=9).map(|id| named(id, &format!("p{id}"), id as u32)).collect();
         let before = snapshot(programs);
-        ledger.book(&before, &Frame { now_ns: before.now_ns + 1_000_000_000, ..Frame::default() });
-        assert_eq!(all(&ledger), [("p8", 8.0), ("p9", 9.0), (REST, 28.0)]);
-        assert_eq!(ledger.name(&named(3, "p3", 1)), REST);
+        totals.book(&before, &Frame { now_ns: before.now_ns + 1_000_000_000, ..Frame::default() });
+        assert_eq!(all(&totals), [("p8", 8.0), ("p9", 9.0), (REST, 28.0)]);
+        assert_eq!(totals.name(&named(3, "p3", 1)), REST);
         // Programs of one name share an account.
-        ledger.book(
+        totals.book(
             &snapshot(vec![named(1, "p8", 1), named(2, "p8", 1)]),
             &Frame { now_ns: 5 + 1_000_000_000, ..Frame::default() },
         );
-        assert_eq!(all(&ledger)[0], ("p8", 10.0));
+        assert_eq!(all(&totals)[0], ("p8", 10.0));
     }
 
     #[test]
     fn a_quiet_account_makes_room_and_a_forgotten_one_is_closed() {
-        let mut ledger = Ledger::new(1);
+        let mut totals = ProgramTotals::new(1);
         let at = |seconds: u64, program: Program| Snapshot {
             now_ns: seconds * 1_000_000_000,
             ..snapshot(vec![program])
         };
-        ledger.open(&at(0, named(1, "a", 1)));
-        ledger.open(&at(30, named(2, "b", 1)));
-        assert_eq!(all(&ledger), [("a", 0.0), (REST, 0.0)]);
-        ledger.open(&at(91, named(2, "b", 1)));
-        assert_eq!(all(&ledger), [("b", 0.0), (REST, 0.0)]);
-        ledger.open(&Snapshot { now_ns: 2 * FORGOTTEN_NS, ..snapshot(vec![]) });
-        assert_eq!(all(&ledger), [(REST, 0.0)]);
+        totals.open(&at(0, named(1, "a", 1)));
+        totals.open(&at(30, named(2, "b", 1)));
+        assert_eq!(all(&totals), [("a", 0.0), (REST, 0.0)]);
+        totals.open(&at(91, named(2, "b", 1)));
+        assert_eq!(all(&totals), [("b", 0.0), (REST, 0.0)]);
+        totals.open(&Snapshot { now_ns: 2 * FORGOTTEN_NS, ..snapshot(vec![]) });
+        assert_eq!(all(&totals), [(REST, 0.0)]);
     }
 
     #[test]

@@ -55,7 +55,7 @@ const MOST_EVENTS: usize = 500;
 
 /// All moments that are known, and the one that is looked at.
 #[derive(Debug, Default)]
-pub struct Past {
+pub struct Timeline {
     history: History,
     daemon: u32,
     /// What is looked at; `None` before anything is known.
@@ -64,30 +64,30 @@ pub struct Past {
     follows: bool,
     series: BTreeMap<u64, Series>,
     /// By which each program has its letter and colour for as long as it is known.
-    seats: BTreeMap<u64, usize>,
+    slots: BTreeMap<u64, usize>,
     events: Vec<Event>,
 }
 
-impl Past {
+impl Timeline {
     /// Of a daemon, which says soon what there is.
-    pub fn new() -> Past {
-        Past { follows: true, ..Past::default() }
+    pub fn new() -> Timeline {
+        Timeline { follows: true, ..Timeline::default() }
     }
 
     /// Of a recording. It is looked at from its beginning.
-    pub fn recorded(moments: impl Iterator<Item = Snapshot>) -> Past {
-        let mut past = Past { history: History::unbounded(), ..Past::default() };
+    pub fn recorded(moments: impl Iterator<Item = Snapshot>) -> Timeline {
+        let mut timeline = Timeline { history: History::unbounded(), ..Timeline::default() };
         for moment in moments {
-            match past.history.next(moment) {
-                Ok(frame) => past.add(frame),
+            match timeline.history.next(moment) {
+                Ok(frame) => timeline.add(frame),
                 Err(first) => {
-                    past.history.begin(*first);
-                    past.begin();
+                    timeline.history.begin(*first);
+                    timeline.begin();
                 }
             }
         }
-        past.view = past.history.base().cloned();
-        past
+        timeline.view = timeline.history.base().cloned();
+        timeline
     }
 
     /// Number of the latest moment that is known, to ask for those after it.
@@ -111,7 +111,7 @@ impl Past {
             }
             // Its numbers mean other moments: all is to be told anew.
             None if another => {
-                *self = Past { follows: self.follows, ..Past::default() };
+                *self = Timeline { follows: self.follows, ..Timeline::default() };
                 return true;
             }
             None => {}
@@ -126,11 +126,11 @@ impl Past {
 
     fn begin(&mut self) {
         self.series.clear();
-        self.seats.clear();
+        self.slots.clear();
         self.events.clear();
         let Some(base) = self.history.base() else { return };
         for program in &base.programs {
-            seat(&mut self.seats, program.id);
+            slot(&mut self.slots, program.id);
             self.series.entry(program.id).or_default().push(base.now_ns, program.dop.unwrap_or(0));
         }
         self.view = Some(base.clone());
@@ -150,7 +150,7 @@ impl Past {
         let mut happened = |what: What| self.events.push(Event { at_ns, what });
         for program in &frame.arrived {
             happened(What::Arrival(program.id, program.name.clone()));
-            seat(&mut self.seats, program.id);
+            slot(&mut self.slots, program.id);
             self.series.entry(program.id).or_default().push(at_ns, program.dop.unwrap_or(0));
         }
         for id in &frame.left {
@@ -179,7 +179,7 @@ impl Past {
     fn forget(&mut self) {
         let Some(oldest_ns) = self.history.base().map(|base| base.now_ns) else { return };
         self.series.retain(|_, series| !series.is_over_before(oldest_ns));
-        self.seats.retain(|id, _| self.series.contains_key(id));
+        self.slots.retain(|id, _| self.series.contains_key(id));
     }
 
     fn show_latest(&mut self) {
@@ -266,8 +266,8 @@ impl Past {
     }
 
     /// A number by which a program has its letter and colour, small and its own for as long as it is known.
-    pub fn seat(&self, program: u64) -> usize {
-        self.seats.get(&program).copied().unwrap_or(0)
+    pub fn slot(&self, program: u64) -> usize {
+        self.slots.get(&program).copied().unwrap_or(0)
     }
 
     /// What happened until the moment that is looked at, the latest last.
@@ -278,13 +278,13 @@ impl Past {
     }
 }
 
-/// Gives a program the first seat that is free.
-fn seat(seats: &mut BTreeMap<u64, usize>, program: u64) {
-    let taken: BTreeSet<usize> = seats.values().copied().collect();
-    let free = (0..).find(|seat| !taken.contains(seat)).unwrap_or(0);
-    seats.entry(program).or_insert(free);
+/// Gives a program the first slot that is free.
+fn slot(slots: &mut BTreeMap<u64, usize>, program: u64) {
+    let taken: BTreeSet<usize> = slots.values().copied().collect();
+    let free = (0..).find(|slot| !taken.contains(slot)).unwrap_or(0);
+    slots.entry(program).or_insert(free);
 }
 
 #[cfg(test)]
-#[path = "past_tests.rs"]
+#[path = "timeline_tests.rs"]
 pub(crate) mod tests;
