@@ -102,9 +102,9 @@ fn follow(state: &mut State, socket: &Path) -> bool {
     let before = (state.timeline.latest(), state.source.clone());
     for _ in 0..AT_ONCE {
         match daemon::ask(socket, &Request::History(state.timeline.latest())) {
-            Ok(Reply::History(told)) => {
+            Ok(Reply::History(answer)) => {
                 state.source = Source::Daemon;
-                if !state.timeline.take(*told) {
+                if !state.timeline.take(*answer) {
                     break;
                 }
             }

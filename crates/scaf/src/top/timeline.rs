@@ -1,6 +1,6 @@
 //! What there was from the first moment that is known to the latest one, and the moment that is looked at.
 
-use scafd::control::{Frame, History as Told, Snapshot};
+use scafd::control::{Frame, History as Answer, Snapshot};
 use scafd::history::History;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +69,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Of a daemon, which says soon what there is.
+    /// Of a daemon that is yet to be asked.
     pub fn new() -> Timeline {
         Timeline { follows: true, ..Timeline::default() }
     }
@@ -100,28 +100,28 @@ impl Timeline {
         self.history.latest()
     }
 
-    /// Takes in what a daemon told. True if there is more to ask for.
-    pub fn take(&mut self, told: Told) -> bool {
-        let another = told.daemon != self.daemon && self.daemon != 0;
-        self.daemon = told.daemon;
-        match told.base {
+    /// Takes in what a daemon answer. True if there is more to ask for.
+    pub fn take(&mut self, answer: Answer) -> bool {
+        let another = answer.daemon != self.daemon && self.daemon != 0;
+        self.daemon = answer.daemon;
+        match answer.base {
             Some(base) => {
                 self.history.begin(*base);
                 self.begin();
             }
-            // Its numbers mean other moments: all is to be told anew.
+            // Another daemon numbers its moments anew: ask for all of them.
             None if another => {
                 *self = Timeline { follows: self.follows, ..Timeline::default() };
                 return true;
             }
             None => {}
         }
-        told.frames.into_iter().for_each(|frame| self.add(frame));
+        answer.frames.into_iter().for_each(|frame| self.add(frame));
         self.forget();
         if self.follows {
             self.show_latest();
         }
-        self.latest() < told.latest
+        self.latest() < answer.latest
     }
 
     fn begin(&mut self) {
@@ -139,13 +139,13 @@ impl Timeline {
     /// Adds the moment after the latest one, and nothing else.
     fn add(&mut self, frame: Frame) {
         if self.latest() + 1 == frame.moment {
-            self.note(&frame);
+            self.record(&frame);
             self.history.add(frame);
         }
     }
 
-    /// Takes note of what the series and the events need.
-    fn note(&mut self, frame: &Frame) {
+    /// Adds a frame to the series and the events.
+    fn record(&mut self, frame: &Frame) {
         let at_ns = frame.now_ns;
         let mut happened = |what: What| self.events.push(Event { at_ns, what });
         for program in &frame.arrived {

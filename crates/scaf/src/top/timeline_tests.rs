@@ -14,7 +14,7 @@ pub(crate) fn moment(at_ns: u64, programs: &[(u64, u32)]) -> Snapshot {
     Snapshot { now_ns: at_ns, ..snapshot(programs.iter().map(made).collect()) }
 }
 
-fn told(history: &History, after: u64) -> Told {
+fn told(history: &History, after: u64) -> Answer {
     history.since(after, None)
 }
 
@@ -51,10 +51,10 @@ fn another_daemon_begins_anew() {
     (1..=5).for_each(|at| history.keep(moment(at, &[(1, 2)])));
     let mut timeline = Timeline::new();
     timeline.take(told(&history, 0));
-    let other = Told { daemon: 1, ..told(&history, 5) };
+    let other = Answer { daemon: 1, ..told(&history, 5) };
     assert!(timeline.take(other));
     assert_eq!(timeline.latest(), 0);
-    timeline.take(Told { daemon: 1, ..told(&history, 0) });
+    timeline.take(Answer { daemon: 1, ..told(&history, 0) });
     assert_eq!(timeline.view().map(|it| it.moment), Some(5));
 }
 

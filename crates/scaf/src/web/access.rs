@@ -1,7 +1,7 @@
 //! Which requests are answered. Pure: of a request's head.
 //!
 //! On TCP, any user of this machine can connect, and so can any page in a browser on it. So a request must
-//! have the token, which only who started us was shown: as Prometheus sends it, or once in the address. The
+//! have the token, which only the user who started us knows: as Prometheus sends it, or once in the address. The
 //! browser is then sent to a path that is random and that nobody else can know. It isn't a cookie: browsers
 //! send those to every port of 127.0.0.1, so to servers of other users of this machine. The `Host` must be a
 //! name of this machine, lest a page elsewhere gives its own name our address. A UNIX socket's permissions do

@@ -1,7 +1,7 @@
-//! What is known of the daemon, kept up to date by one thread for all who look.
+//! The daemon's history, kept up to date by one thread for all pages and metrics.
 //!
-//! It asks twenty times a second while somebody watches, else every few seconds: nothing is missed by
-//! that, for the daemon keeps ten minutes. Whoever wants metrics has it ask at once.
+//! It asks twenty times a second while a page is open, else every few seconds. Nothing is missed, as the daemon
+//! keeps ten minutes. Metrics are read at once when they are asked for.
 
 use super::metrics::{self, Format, Known};
 use super::program_totals::ProgramTotals;
@@ -18,10 +18,10 @@ use std::thread::Thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Time between two questions while somebody watches: what happens is kept within 0.05 s and so seen within
+/// Time between two requests while a page is open: what happens is kept within 0.05 s and so seen within
 /// 0.1.
 const WATCHED: Duration = Duration::from_millis(50);
-/// The same while nobody does, and while there is no daemon.
+/// The same while none is, and while there is no daemon.
 const UNWATCHED: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_secs(1);
 /// Answers taken at once: a full history has fewer.
@@ -127,12 +127,12 @@ impl Poller {
     fn take_from(&self, socket: &std::path::Path) -> Result<()> {
         for _ in 0..AT_ONCE {
             let moment = locked(&self.state).feed.moment();
-            let Reply::History(told) = daemon::ask(socket, &Request::History(moment))? else { break };
+            let Reply::History(answer) = daemon::ask(socket, &Request::History(moment))? else { break };
             let state = &mut *locked(&self.state);
             let totals = &mut state.totals;
-            let more = state.feed.take(*told, |before, frame| totals.book(before, frame));
+            let more = state.feed.take(*answer, |before, frame| totals.add(before, frame));
             if let Some(now) = state.feed.latest() {
-                totals.open(now);
+                totals.admit(now);
             }
             if !more {
                 break;
@@ -156,13 +156,13 @@ impl Poller {
         locked(&self.state).machine.clone()
     }
 
-    /// As many moments as are told at once after that moment of that daemon, and whether that is all.
+    /// As many moments as are sent at once after that moment of that daemon, and whether that is all.
     pub fn since(&self, daemon: u32, moment: u64) -> (History, bool) {
         let state = locked(&self.state);
-        let told = state.feed.since(daemon, moment);
-        let last = told.frames.last().map(|frame| frame.moment);
-        let all = last.is_none_or(|last| last == told.latest);
-        (told, all)
+        let answer = state.feed.since(daemon, moment);
+        let last = answer.frames.last().map(|frame| frame.moment);
+        let all = last.is_none_or(|last| last == answer.latest);
+        (answer, all)
     }
 
     /// All metrics, as of now.
@@ -180,7 +180,7 @@ impl Poller {
         self.news.subscribe()
     }
 
-    /// Somebody watches until what is returned is dropped; `None` if too many do.
+    /// A page is open until what is returned is dropped; `None` if too many are.
     pub fn watch(self: &Arc<Poller>, most: usize) -> Option<Viewer> {
         let one_more = |now: usize| (now < most).then_some(now + 1);
         self.viewers.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).ok()?;
@@ -191,7 +191,7 @@ impl Poller {
     }
 }
 
-/// Somebody who watches.
+/// An open page.
 #[derive(Debug)]
 pub struct Viewer(Arc<Poller>);
 

@@ -1,5 +1,4 @@
-//! A connection whose other end must take what it is sent: one that takes nothing for a while is closed. So
-//! who doesn't read holds no memory for long.
+//! Closes a connection whose client has read nothing for a while, so that it holds no memory for long.
 
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
@@ -12,15 +11,15 @@ use tokio::time::{Sleep, sleep};
 #[derive(Debug)]
 pub struct WriteTimeout<I> {
     io: I,
-    patience: Duration,
-    /// Runs while the other end takes nothing.
+    limit: Duration,
+    /// Runs while the client reads nothing.
     waits: Option<Pin<Box<Sleep>>>,
 }
 
 impl<I> WriteTimeout<I> {
     /// Waits for so long at most.
-    pub fn new(io: I, patience: Duration) -> WriteTimeout<I> {
-        WriteTimeout { io, patience, waits: None }
+    pub fn new(io: I, limit: Duration) -> WriteTimeout<I> {
+        WriteTimeout { io, limit, waits: None }
     }
 
     fn unless_late<T>(&mut self, context: &mut Context<'_>, done: Poll<Result<T>>) -> Poll<Result<T>> {
@@ -28,8 +27,8 @@ impl<I> WriteTimeout<I> {
             self.waits = None;
             return done;
         }
-        let patience = self.patience;
-        let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let limit = self.limit;
+        let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(limit)));
         match waits.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(Error::from(ErrorKind::TimedOut))),
             Poll::Pending => Poll::Pending,
@@ -71,11 +70,11 @@ mod tests {
     #[tokio::test]
     async fn who_takes_nothing_is_given_up() {
         let (ours, _theirs) = tokio::net::UnixStream::pair().unwrap();
-        let mut patient = WriteTimeout::new(ours, Duration::from_millis(50));
+        let mut limited = WriteTimeout::new(ours, Duration::from_millis(50));
         let data = vec![0; 1 << 20];
         let error = loop {
             let wrote =
-                std::future::poll_fn(|context| Pin::new(&mut patient).poll_write(context, &data)).await;
+                std::future::poll_fn(|context| Pin::new(&mut limited).poll_write(context, &data)).await;
             if let Err(error) = wrote {
                 break error;
             }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct Output<'a> {
     decision: &'a Entry,
     replay: &'a Replay,
 }
@@ -28,7 +28,7 @@ pub fn run(flags: &cli::Why) -> Result<ExitCode> {
     let replay = replay::of(&entry, &before);
     let program = flags.program.as_deref();
     let text = if flags.json {
-        serde_json::to_string_pretty(&Told { decision: &entry, replay: &replay })? + "\n"
+        serde_json::to_string_pretty(&Output { decision: &entry, replay: &replay })? + "\n"
     } else {
         text::text(&entry, program) + &replay.text()
     };

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// What a cell shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cell {
-    /// Nobody's.
+    /// No program's.
     Free,
     /// Not to be given away.
     Away,

@@ -43,7 +43,7 @@ impl TerminalStyle {
         TerminalStyle { utf8, colour: set(&"NO_COLOR").is_none() && !dumb }
     }
 
-    /// The letter by which a program is told from others.
+    /// The letter that stands for a program.
     pub fn symbol(slot: usize) -> char {
         SYMBOLS.get(slot % SYMBOLS.len()).map_or('?', |byte| char::from(*byte))
     }

@@ -1,4 +1,4 @@
-// The page: takes events, shows a moment. What somebody did or who came is drawn at once, but four times a
+// The page: takes events, shows a moment. Keys, clicks and arrivals are drawn at once, but four times a
 // second at most; numbers twice a second; and the stacked areas, which take longest, each second.
 import { Areas } from "./chart.js";
 import { MachineMap, colour, letter } from "./machine-map.js";
@@ -196,7 +196,7 @@ let caughtUp = false; // what was before the page was opened isn't news
 let announced = 0;
 let waiting = [];
 
-// Tells who can't see the page, but not all the time.
+// Announces events to screen readers, but not all the time.
 function announce(events) {
   waiting.push(...events.filter(({ kind }) => kind !== "grant").map(({ name, text }) => `${name} ${text.split(":")[0]}`));
   if (!waiting.length) return;
@@ -224,11 +224,11 @@ events.addEventListener("lost", ({ data }) => {
   soon();
 });
 events.addEventListener("moments", ({ data }) => {
-  const told = JSON.parse(data);
-  const happened = timeline.take(told);
+  const answer = JSON.parse(data);
+  const happened = timeline.take(answer);
   if (timeline.now) wall = Date.now() * 1e6 - timeline.now.now_ns;
   if (caughtUp) announce(happened);
-  caughtUp ||= timeline.now !== null && timeline.now.moment >= told.latest;
+  caughtUp ||= timeline.now !== null && timeline.now.moment >= answer.latest;
   const news = happened.some(({ kind }) => kind !== "grant");
   soon(news, news ? SOON_MS : NUMBERS_MS);
 });

@@ -48,21 +48,21 @@ export class Timeline {
     this.events = []; // what happened, the latest last
   }
 
-  // Takes in what was told. Returns what happened that is worth telling of.
-  take(told) {
-    if (told.daemon !== this.daemon) this.forgetAll();
-    this.daemon = told.daemon;
-    if (told.base) {
+  // Adds an answer. Returns what happened in it.
+  take(answer) {
+    if (answer.daemon !== this.daemon) this.forgetAll();
+    this.daemon = answer.daemon;
+    if (answer.base) {
       this.forgetAll();
-      this.base = begin(told.base);
-      this.now = begin(told.base);
-      for (const program of told.base.programs) this.had(this.now.now_ns, program);
+      this.base = begin(answer.base);
+      this.now = begin(answer.base);
+      for (const program of answer.base.programs) this.had(this.now.now_ns, program);
     }
     if (!this.now) return [];
     const before = this.events.length ? this.events[this.events.length - 1] : null;
-    for (const frame of told.frames) {
+    for (const frame of answer.frames) {
       if (frame.moment !== this.now.moment + 1) continue;
-      this.note(frame);
+      this.record(frame);
       advance(this.now, frame);
       this.frames.push(frame);
     }
@@ -83,7 +83,7 @@ export class Timeline {
     if (!changes.length || changes[changes.length - 1][1] !== contexts) changes.push([ns, contexts]);
   }
 
-  note(frame) {
+  record(frame) {
     const ns = frame.now_ns;
     const happened = (kind, name, text) => this.events.push({ ns, kind, name, text });
     for (const program of frame.arrived ?? []) {
