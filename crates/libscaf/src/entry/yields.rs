@@ -4,8 +4,8 @@
 use super::mpi;
 use crate::region::mechanisms::gather::{around, yielding_loops};
 use crate::region::thread::thread;
+use crate::sys::kernel_threads::give_way;
 use crate::sys::symbols::Next;
-use crate::sys::thread::give_way;
 use core::ffi::c_int;
 
 macro_rules! yields {

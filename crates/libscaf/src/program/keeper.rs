@@ -10,7 +10,7 @@ use crate::sys::arch::ticks;
 use crate::sys::clock::now_ms;
 use crate::sys::errno::keeping_errno;
 use crate::sys::futex::Futex;
-use crate::sys::thread::spawn;
+use crate::sys::kernel_threads::spawn;
 use core::ffi::c_void;
 use core::mem::transmute;
 use core::ptr::null_mut;

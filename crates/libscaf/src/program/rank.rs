@@ -6,7 +6,7 @@
 //!
 //! One thread's outermost call at a time is heard: with several in MPI, others may still compute.
 
-use super::thread::master;
+use super::masters::master;
 use crate::link::{pages, state};
 use crate::sys::arch::{ticks, tls_base};
 use crate::sys::bare::nap_for;
@@ -44,8 +44,7 @@ static NAP: AtomicU32 = AtomicU32::new(0);
 /// address on its stack. True if that call is heard, and [`end`] is to be called.
 #[inline]
 pub fn begin(frame: usize) -> bool {
-    // SAFETY: this thread's own state.
-    if !state::is_expected() || unsafe { (*master()).depth } != 0 {
+    if !state::is_expected() || master().depth.get() != 0 {
         return false;
     }
     let own = tls_base();

@@ -1,11 +1,11 @@
 //! Which requests are answered. Pure: of a request's head.
 //!
 //! On TCP, any user of this machine can connect, and so can any page in a browser on it. So a request must
-//! have the token, which only the user who started us knows: as Prometheus sends it, or once in the address. The
-//! browser is then sent to a path that is random and that nobody else can know. It isn't a cookie: browsers
-//! send those to every port of 127.0.0.1, so to servers of other users of this machine. The `Host` must be a
-//! name of this machine, lest a page elsewhere gives its own name our address. A UNIX socket's permissions do
-//! both.
+//! have the token, which only the user who started us knows: as Prometheus sends it, or once in the address.
+//! The browser is then sent to a path with another random name. That isn't a cookie, because browsers send
+//! cookies to every port of 127.0.0.1, so to other users' servers on it. The `Host` must be a name
+//! of this machine, lest a page elsewhere gives its own name our address. A UNIX socket needs neither: its
+//! permissions say who may connect.
 
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use hyper::http::request::Parts;

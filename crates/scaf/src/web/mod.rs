@@ -1,7 +1,7 @@
 //! `scaf web`: a page and metrics about what the daemon does, from a process without rights.
 //!
 //! [`poller`] follows the daemon as the user who runs us: what is shown is what the daemon tells that user.
-//! [`server`] takes connections, [`access`] lets requests in, [`routes`] answers them: with a file of the page
+//! [`server`] takes connections, [`access`] checks requests, [`routes`] answers them: with a file of the page
 //! ([`assets`]), with [`events`] as they come, with [`metrics`], or with what other policies would have
 //! decided ([`what_if`]). Nothing can be changed from there.
 

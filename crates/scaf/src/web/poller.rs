@@ -1,7 +1,7 @@
 //! The daemon's history, kept up to date by one thread for all pages and metrics.
 //!
-//! It asks twenty times a second while a page is open, else every few seconds. Nothing is missed, as the daemon
-//! keeps ten minutes. Metrics are read at once when they are asked for.
+//! It asks twenty times a second while a page is open, else every few seconds. Nothing is missed, as the
+//! daemon keeps ten minutes. A request for metrics has it ask at once.
 
 use super::metrics::{self, Format, Known};
 use super::program_totals::ProgramTotals;

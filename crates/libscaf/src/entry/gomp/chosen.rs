@@ -56,7 +56,7 @@ macro_rules! choices {
                         real(choice);
                     }
                     // Its thread may become a member.
-                    if !(*thread()).frame.is_null() {
+                    if !thread().frame.get().is_null() {
                         icvs::$real(&Cell::new(Icvs::UNKNOWN), choice);
                     }
                 }

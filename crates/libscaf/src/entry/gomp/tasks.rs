@@ -75,7 +75,7 @@ unsafe fn set<const KIND: usize>(
     unsafe {
         let first = FIRST_LOCKS[KIND].load(Ordering::Relaxed);
         let (real, frame) = match core::mem::transmute::<usize, Option<Wait>>(first) {
-            Some(first) => (Some(first), (*this).frame.as_ref()),
+            Some(first) => (Some(first), this.frame()),
             None => match of_caller(this, caller) {
                 Some((runtime, frame)) => (of(runtime), frame),
                 None => (missing(LOCKS[KIND], caller), None),
@@ -116,12 +116,12 @@ calls! {
 }
 
 /// A call that doesn't wait.
-unsafe fn at_once(_: *mut Thread, _: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+unsafe fn at_once(_: &Thread, _: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     real()
 }
 
 /// A group is the runtime's, as are all tasks of the region from now on.
-unsafe fn in_group(_: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+unsafe fn in_group(_: &Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     frame.has_tasks(frame.times_tasks());
     real()
 }

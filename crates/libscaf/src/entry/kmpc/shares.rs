@@ -82,7 +82,7 @@ macro_rules! shares {
                 let this = thread();
                 // SAFETY: as above.
                 unsafe {
-                    let Some(frame) = (*this).frame.as_ref() else { return };
+                    let Some(frame) = this.frame() else { return };
                     let runtime = frame.runtime();
                     let Some(real): Option<ShareOut<$number, $difference>> = runtime.$field else { return };
                     let all = (*first, *last, step);

@@ -6,7 +6,7 @@ use super::worker_tls;
 use crate::program::masters;
 use crate::sys::arch::{self, Fiber};
 use crate::sys::futex::Futex;
-use crate::sys::thread::{give_way, own_task, spawn};
+use crate::sys::kernel_threads::{give_way, own_task, spawn};
 use core::ffi::c_void;
 use core::hint::spin_loop;
 use core::ptr::{null_mut, without_provenance_mut};

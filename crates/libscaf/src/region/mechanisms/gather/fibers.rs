@@ -6,7 +6,7 @@ use super::{float_control, member_signals};
 use crate::region::thread::thread;
 use crate::sys::arch::{self, switch};
 use crate::sys::futex::Futex;
-use crate::sys::thread::give_way;
+use crate::sys::kernel_threads::give_way;
 use core::hint::spin_loop;
 use scaf_team::gather::scheduler::{Cancelled, Until};
 

@@ -29,8 +29,7 @@ pub fn first(runtime: &Runtime, member: usize) -> u64 {
 /// A member but the master is about to end.
 #[inline(always)]
 pub fn leave(me: &Member) {
-    // SAFETY: this thread's own state; runtimes live for ever.
-    if unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) } {
+    if thread().runtime.get().is_some_and(Runtime::is_llvms) {
         return;
     }
     let (words, number) = (arch::control_words(), me.number.get() as usize);

@@ -10,21 +10,24 @@ use super::{
     cancel, carrier_monitor, carriers, float_control, forbids, gomp_reductions, llvm_reductions,
     member_signals, member_stacks, task_pool, worker_tls,
 };
+use crate::program::masters::Master;
 use crate::program::masters::natural;
-use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
 use crate::region::thread::{Thread, thread};
 use crate::sys::arch::{self, Fiber};
-use crate::sys::thread::{PROGRAM_AT, REGION_AT, part_of};
+use crate::sys::thread_state::part_of;
 use core::ffi::c_int;
 use core::ptr::null;
 use scaf_team::gather::scheduler::Until;
 use scaf_team::gather::task_table::NONE;
 use scaf_team::gather::worksharing::{Assigned, Came, Loop};
 
-/// The state of the thread whose storage this is, which sleeps.
-unsafe fn state_in(storage: usize) -> (*mut Thread, *mut Master) {
-    (part_of::<Thread, REGION_AT>(storage), part_of::<Master, PROGRAM_AT>(storage))
+/// The state of the thread whose storage this is.
+/// # Safety
+/// It sleeps for as long as its storage is lent.
+unsafe fn state_in(storage: usize) -> (&'static Thread, &'static Master) {
+    // SAFETY: the caller's promise: it sleeps.
+    unsafe { (part_of(storage), part_of(storage)) }
 }
 
 /// The loop or the sections that a region begins with.
@@ -38,7 +41,7 @@ fn first_share(me: &Member, kind: &Kind) -> Option<Loop> {
 }
 
 /// Runs a region as its master.
-pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) {
+pub unsafe fn run(this: &Thread, region: &Region, carriers: u32, size: u32) {
     // SAFETY: the scheduler is empty, so members and team are the master's; their workers sleep.
     unsafe {
         TEAM.body.set(Some(region.work.run));
@@ -62,12 +65,12 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
                 let Some(end) = member_stacks::end(number) else { return };
                 let storage = worker_tls::of(number);
                 let (its, master) = state_in(storage);
-                (*its).member = (&raw const *member).cast();
-                (*its).runtime = region.code.runtime;
-                (*its).numbers = member.llvm.numbers();
-                (*its).frame = null();
-                (*its).serial = 0;
-                (*master).depth = 1;
+                its.member.set((&raw const *member).cast());
+                its.runtime.set(Some(region.code.runtime));
+                its.numbers.set(member.llvm.numbers());
+                its.frame.set(null());
+                its.serial.set(0);
+                master.depth.set(1);
                 Fiber::fresh(end, storage, float_control::first(region.code.runtime, number), start)
             };
         }
@@ -99,13 +102,13 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         if carriers > 1 {
             carriers::wake(carriers);
         }
-        (*this).member = (&raw const *me).cast();
-        (*this).numbers = me.llvm.numbers();
+        this.member.set((&raw const *me).cast());
+        this.numbers.set(me.llvm.numbers());
         (region.work.run)(region.work.data);
         if TEAM.has_tasks.get() {
             meet_at_end(me);
         }
-        (*this).member = null();
+        this.member.set(null());
         move_to_first_carrier(me);
         wait(me, Until::Joined);
         SCHEDULER.close();
@@ -114,9 +117,9 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         cancel::end(me, size);
         for number in 1..size as usize {
             let (its, master) = state_in(worker_tls::of(number));
-            (*its).member = null();
-            (*its).runtime = null();
-            (*master).depth = 0;
+            its.member.set(null());
+            its.runtime.set(None);
+            master.depth.set(0);
         }
     }
 }
@@ -144,7 +147,7 @@ pub unsafe fn inner(me: &'static Member, region: &Region) {
         let inner = Inner::new(me.inner.get(), first_share(me, &region.kind));
         let before = me.inner.replace(&raw const inner);
         let cancelled = me.cancelled.replace(0);
-        (*thread()).numbers = me.llvm.numbers_alone();
+        thread().numbers.set(me.llvm.numbers_alone());
         let run = || {
             if region.kind == Kind::Reductions {
                 gomp_reductions::register(me, gomp_reductions::list_of(region.work.data));

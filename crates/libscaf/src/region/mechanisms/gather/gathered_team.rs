@@ -141,9 +141,9 @@ impl Member {
 
 /// The member that the calling thread is, if it is one.
 #[inline(always)]
-pub unsafe fn around(this: *mut Thread) -> Option<&'static Member> {
+pub unsafe fn around(this: &Thread) -> Option<&'static Member> {
     // SAFETY: this thread's own state; members live for ever.
-    unsafe { (*this).member.cast::<Member>().as_ref() }
+    unsafe { this.member.get().cast::<Member>().as_ref() }
 }
 
 /// Longest nap of a carrier, in milliseconds.

@@ -105,8 +105,7 @@ pub fn schedule() -> (c_int, c_int) {
 
 /// How such loops of the calling member are dealt out, which has chosen that.
 pub fn rule(icvs: Icvs) -> Rule {
-    // SAFETY: this thread's own state; runtimes live for ever.
-    let is_llvms = unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) };
+    let is_llvms = thread().runtime.get().is_some_and(Runtime::is_llvms);
     if is_llvms {
         let (kind, chunk) = schedule();
         return Icvs { kind, chunk, ..icvs }.rule();

@@ -64,7 +64,7 @@ unsafe extern "C" fn at_exit(_: *mut c_void) {
     // SAFETY: this thread's own state and values.
     unsafe {
         let is_master = around(thread()).is_some_and(|me| me.number.get() == 0);
-        let llvms = (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms);
+        let llvms = thread().runtime.get().is_some_and(Runtime::is_llvms);
         if !is_master || !llvms {
             return;
         }

@@ -7,8 +7,9 @@ use super::kept::SignalState;
 use super::worker_tls;
 use crate::link::silence;
 use crate::region::thread::{LENT, Thread, thread};
+use crate::sys::kernel_threads::own_task;
 use crate::sys::signals::{Stack, blocked};
-use crate::sys::thread::{REGION_AT, own_task, part_of};
+use crate::sys::thread_state::part_of;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// 1 once a member of this region has changed anything.
@@ -36,8 +37,7 @@ pub fn differs() -> bool {
 /// vfork, which has its storage, is somebody else.
 #[inline(always)]
 pub fn compare() {
-    // SAFETY: this thread's own state.
-    if unsafe { worker_tls::is_of(thread()) } && !silence::is_known() && own_task() == worker_tls::task(0) {
+    if worker_tls::is_of(thread()) && !silence::is_known() && own_task() == worker_tls::task(0) {
         let same = worker_tls::are_alike() && blocked() == worker_tls::recorded_signals();
         DIFFERS.store(u32::from(!same), Ordering::Relaxed);
     }
@@ -161,9 +161,9 @@ fn end_changed(size: u32) {
         }
         LASTS.store(1, Ordering::Relaxed);
         if let Some(mask) = changed.mask {
-            let its = part_of::<Thread, REGION_AT>(worker_tls::of(number));
-            // SAFETY: the state of the worker whose storage the member had, which sleeps.
-            unsafe { (*its).lent = mask | LENT }
+            // SAFETY: the worker whose storage the member had, which sleeps.
+            let its = unsafe { part_of::<Thread>(worker_tls::of(number)) };
+            its.lent.set(mask | LENT);
         }
     }
 }

@@ -124,7 +124,7 @@ fn on_threads_since(frame: &Frame) -> (u64, u32) {
 /// The calling thread of a region becomes a member of its gathered team. Returns when the member is run.
 #[cold]
 #[inline(never)]
-pub unsafe fn join(this: *mut Thread, frame: &Frame) {
+pub unsafe fn join(this: &Thread, frame: &Frame) {
     let runtime = frame.runtime();
     // SAFETY: this thread's own state, and its own member; omp_get_max_threads takes nothing.
     unsafe {
@@ -139,7 +139,7 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
         me.icvs.set(Icvs::of(runtime));
         me.llvm.begin(number as c_int, runtime.global_thread_num.map_or(0, |number| number(null_mut())));
         *me.fiber.get() = arch::Fiber::with_tls(arch::tls_base());
-        (*this).member = (&raw const *me).cast();
+        this.member.set((&raw const *me).cast());
         if number != 0 {
             member_signals::join(me, None);
             return idle_stacks::sleep(me);
@@ -159,13 +159,10 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
 /// A member is at a barrier: where the region began on threads, the master marks that as they do.
 #[inline(always)]
 pub unsafe fn mark(me: &Member) {
-    // SAFETY: the caller runs the member, whose own state it is; a frame lives as long as its region.
-    unsafe {
-        if me.number.get() == 0
-            && let Some(frame) = (*thread()).frame.as_ref()
-        {
-            frame.mark(ticks(), SCHEDULER.size());
-        }
+    if me.number.get() == 0
+        && let Some(frame) = thread().frame()
+    {
+        frame.mark(ticks(), SCHEDULER.size());
     }
 }
 
@@ -262,11 +259,11 @@ unsafe fn resume_as_thread(me: &'static Member) {
     let this = thread();
     // SAFETY: this thread's own state; the runtime's own entry points, with the member's own number.
     unsafe {
-        (*this).member = null();
+        this.member.set(null());
         if me.number.get() != 0 {
             member_signals::back_home(me);
         }
-        if let Some(frame) = (*this).frame.as_ref() {
+        if let Some(frame) = this.frame() {
             let (most, runtime) = (me.most.get(), frame.runtime());
             if let (Some(ask), Some(set)) = (runtime.max_threads, runtime.set_num_threads)
                 && ask() as u32 != most

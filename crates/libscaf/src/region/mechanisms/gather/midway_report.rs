@@ -6,7 +6,7 @@ use super::gathered_team::{SCHEDULER, take_idle};
 use crate::program::masters::{is_crowded, is_too_large};
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::ticks;
-use core::ptr::null_mut;
+use core::ptr::{from_ref, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::report::Slot;
 use scaf_team::choice::Mechanism;
@@ -25,8 +25,8 @@ const WHILE: u64 = 1 << 25;
 const SELDOM: u64 = 1 << 22;
 
 /// Before a team is gathered.
-pub fn reports_at(slot: *const Slot) {
-    SLOT.store(slot.cast_mut(), Ordering::Relaxed);
+pub fn reports_at(slot: Option<&'static Slot>) {
+    SLOT.store(slot.map_or(null_mut(), |slot| from_ref(slot).cast_mut()), Ordering::Relaxed);
 }
 
 /// Its master is a member at tick `now`.

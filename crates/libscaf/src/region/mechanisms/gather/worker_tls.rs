@@ -23,8 +23,8 @@ use crate::runtimes::linker::module_of;
 use crate::sys::arch::{control_words, ticks, tls_base};
 use crate::sys::bare::set_blocked;
 use crate::sys::errno::keeping_errno;
+use crate::sys::kernel_threads::{give_way, own_task, pause};
 use crate::sys::signals::{Stack, block_signals, blocked, stack};
-use crate::sys::thread::{give_way, own_task, pause};
 use crate::sys::undisturbed::undisturbed;
 use core::ffi::c_int;
 use core::ptr::null_mut;
@@ -67,7 +67,7 @@ static MASTERS_SIGNALS: AtomicU64 = AtomicU64::new(0);
 /// lose what their workers had been told before.
 static BLOCKED_BY_ALL: AtomicU64 = AtomicU64::new(0);
 static BLOCKED_BY_ANY: AtomicU64 = AtomicU64::new(0);
-/// Value of [`Thread::noted`] where not all workers were noted.
+/// Value of [`Thread::recorded`] where not all workers were noted.
 const NOT_ALL: u32 = u32::MAX;
 /// The tick of the last notes.
 static RECORDED_AT: AtomicU64 = AtomicU64::new(0);
@@ -89,20 +89,16 @@ const PATIENCE_MS: u32 = 5;
 
 /// Whether this master's workers for a team of `size` are known.
 #[inline(always)]
-pub unsafe fn is_recorded(this: *mut Thread, runtime: &Runtime, size: u32) -> bool {
-    // SAFETY: this thread's own state.
-    unsafe {
-        is_of(this)
-            && SIZE.load(Ordering::Relaxed) == size
-            && core::ptr::eq(RUNTIME.load(Ordering::Relaxed), runtime)
-    }
+pub fn is_recorded(this: &Thread, runtime: &Runtime, size: u32) -> bool {
+    is_of(this)
+        && SIZE.load(Ordering::Relaxed) == size
+        && core::ptr::eq(RUNTIME.load(Ordering::Relaxed), runtime)
 }
 
 /// Whether the calling thread is the master whose workers took the last notes.
 #[inline(always)]
-pub unsafe fn is_of(this: *mut Thread) -> bool {
-    // SAFETY: this thread's own state.
-    unsafe { (*this).noted == GENERATION.load(Ordering::Relaxed) }
+pub fn is_of(this: &Thread) -> bool {
+    this.recorded.get() == GENERATION.load(Ordering::Relaxed)
 }
 
 /// Whether these are not long ago.
@@ -164,14 +160,13 @@ pub fn task(member: usize) -> u32 {
 
 /// This master passes a region on to the runtime: its workers wake. Whether they block signals.
 #[inline(always)]
-pub unsafe fn invalidate(this: *mut Thread) -> bool {
-    // SAFETY: this thread's own state.
-    unsafe { core::mem::take(&mut (*this).noted) != 0 }
+pub fn invalidate(this: &Thread) -> bool {
+    this.recorded.take() != 0
 }
 
 /// A worker whose storage was noted has done its part: it may be lent from now on. It may still run tasks at
 /// the region's end, which must not find signals blocked.
-pub unsafe fn lend_unless_tasks(this: *mut Thread) {
+pub fn lend_unless_tasks(this: &Thread) {
     let signals = blocked();
     // Where the master blocks others it may be that only its workers take some.
     let alike = signals == MASTERS_SIGNALS.load(Ordering::Relaxed);
@@ -184,7 +179,7 @@ pub unsafe fn lend_unless_tasks(this: *mut Thread) {
     if lends {
         block_signals();
         // SAFETY: this thread's own state.
-        unsafe { (*this).lent = signals | LENT }
+        this.lent.set(signals | LENT);
     }
 }
 
@@ -237,10 +232,10 @@ pub fn begin() {
 }
 
 /// After it: whether all of a team of `size` have.
-pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
+pub fn end(this: &Thread, runtime: &'static Runtime, size: u32) {
     RECORDED_AT.store(ticks().max(1), Ordering::Relaxed);
     // SAFETY: this thread's own state.
-    unsafe { (*this).noted = NOT_ALL }
+    this.recorded.set(NOT_ALL);
     if (0..size as usize).all(|member| of(member) != 0) && llvm_exit::end(runtime) {
         record_limit(runtime);
         // SAFETY: the runtime's own questions.
@@ -248,7 +243,7 @@ pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
         // SAFETY: this thread's own state.
-        unsafe { (*this).noted = GENERATION.load(Ordering::Relaxed) }
+        this.recorded.set(GENERATION.load(Ordering::Relaxed));
     }
 }
 
