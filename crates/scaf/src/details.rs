@@ -1,5 +1,5 @@
 //! What is known of one program, a line each, for `scaf ps -v` and `scaf top`. Which fields, and what stands
-//! before them, is said at the fields (scafd's `control/snapshot.rs`); the page does the same with
+//! before them, stands at the fields (scafd's `control/snapshot.rs`); the page does the same with
 //! `/fields.js`.
 
 use scafd::control::{Program, Runtime};

@@ -1,7 +1,6 @@
-//! The daemon's history, followed from outside: what is new is asked for and kept as the daemon keeps it, so
-//! that it can be told on.
+//! A copy of the daemon's history: what is new is asked for and kept as the daemon keeps it, to be passed on.
 
-use scafd::control::{Frame, History as Told, Snapshot};
+use scafd::control::{Frame, History as Answer, Snapshot};
 use scafd::history::History;
 
 /// The moments of one daemon.
@@ -12,7 +11,7 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// The daemon's process id, by which moments of another one are told from these; 0 before any is known.
+    /// The daemon's process id: another daemon numbers its moments anew. 0 before any is known.
     pub fn daemon(&self) -> u32 {
         self.daemon
     }
@@ -27,34 +26,34 @@ impl Feed {
         self.history.latest()
     }
 
-    /// Takes in what a daemon told, and shows each new frame together with the state before it. True if there
+    /// Adds a daemon's answer, and passes each new frame to `look`, with the state before it. True if there
     /// is more to ask for.
-    pub fn take(&mut self, told: Told, mut look: impl FnMut(&Snapshot, &Frame)) -> bool {
-        let another = told.daemon != self.daemon && self.daemon != 0;
-        self.daemon = told.daemon;
-        match told.base {
+    pub fn take(&mut self, answer: Answer, mut look: impl FnMut(&Snapshot, &Frame)) -> bool {
+        let another = answer.daemon != self.daemon && self.daemon != 0;
+        self.daemon = answer.daemon;
+        match answer.base {
             Some(base) => self.history.begin(*base),
-            // Its numbers mean other moments: all is to be told anew.
+            // Another daemon numbers its moments anew: ask for all of them.
             None if another => {
                 self.history = History::default();
                 return true;
             }
             None => {}
         }
-        for frame in told.frames {
+        for frame in answer.frames {
             match self.latest() {
                 Some(latest) if latest.moment + 1 == frame.moment => look(latest, &frame),
                 _ => continue,
             }
             self.history.add(frame);
         }
-        self.moment() < told.latest
+        self.moment() < answer.latest
     }
 
-    /// As many moments as are told at once after that moment of that daemon.
-    pub fn since(&self, daemon: u32, moment: u64) -> Told {
+    /// As many moments as are sent at once after that moment of that daemon.
+    pub fn since(&self, daemon: u32, moment: u64) -> Answer {
         let known = if daemon == self.daemon { moment } else { 0 };
-        Told { daemon: self.daemon, ..self.history.since(known, None) }
+        Answer { daemon: self.daemon, ..self.history.since(known, None) }
     }
 }
 
@@ -64,19 +63,19 @@ pub(crate) mod tests {
     use crate::ps::tests::{program, snapshot};
     use scafd::control::Program;
 
-    /// What a daemon tells whose moments are a quarter of a second apart, with so many contexts at each.
-    pub(crate) fn told(daemon: u32, dops: &[u32]) -> Told {
+    /// The answer of a daemon whose moments are a quarter of a second apart, with so many contexts at each.
+    pub(crate) fn told(daemon: u32, dops: &[u32]) -> Answer {
         let mut history = History::default();
         for (at, dop) in dops.iter().enumerate() {
             let cg = Program { name: "cg".into(), dop: Some(*dop), ..program() };
             let now_ns = 250_000_000 * at as u64;
             history.keep(Snapshot { now_ns, decisions: at as u64, ..snapshot(vec![cg]) });
         }
-        Told { daemon, ..history.since(0, None) }
+        Answer { daemon, ..history.since(0, None) }
     }
 
     #[test]
-    fn what_was_taken_in_is_told_on() {
+    fn what_was_received_is_passed_on() {
         let mut feed = Feed::default();
         let mut seen = Vec::new();
         let more = feed.take(told(7, &[1, 2, 3]), |before, frame| seen.push((before.moment, frame.moment)));
@@ -93,7 +92,7 @@ pub(crate) mod tests {
     fn of_another_daemon_all_is_asked_for_anew() {
         let mut feed = Feed::default();
         feed.take(told(7, &[1, 2, 3]), |_, _| {});
-        let news = Told { base: None, ..told(8, &[4, 5]) };
+        let news = Answer { base: None, ..told(8, &[4, 5]) };
         assert!(feed.take(news, |_, _| panic!("frames of another history")));
         assert_eq!((feed.moment(), feed.daemon()), (0, 8));
         assert!(!feed.take(told(8, &[4, 5]), |_, _| {}));

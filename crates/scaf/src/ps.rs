@@ -57,7 +57,7 @@ fn text(socket: &Path, snapshot: &Snapshot, flags: &cli::Ps) -> Result<String> {
         && let [entry] = &daemon::decisions(socket, &Request::Decision(None))?.entries[..]
     {
         text.push('\n');
-        text.push_str(&why::show::text(entry, None));
+        text.push_str(&why::text::text(entry, None));
     }
     Ok(text)
 }

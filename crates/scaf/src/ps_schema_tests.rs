@@ -32,9 +32,7 @@ fn kind(kind: &Kind, tables: &mut BTreeMap<&str, &'static Table>) -> Value {
         }
         Kind::List(of) => json!({ "type": "array", "items": self::kind(of, tables) }),
         Kind::OrNull(of @ (Kind::Integer | Kind::Number | Kind::Text)) => {
-            let mut value = self::kind(of, tables);
-            value["type"] = json!([value["type"], "null"]);
-            value
+            json!({ "type": [self::kind(of, tables)["type"], "null"] })
         }
         Kind::OrNull(of) => json!({ "anyOf": [self::kind(of, tables), { "type": "null" }] }),
     }

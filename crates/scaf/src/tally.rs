@@ -5,7 +5,7 @@ use crate::{daemon, worth};
 use scafd::control::{History, Program, Reply, Request, Snapshot};
 use std::path::Path;
 
-/// Whose sum it is.
+/// Which programs are added up.
 pub type Which<'a> = &'a dyn Fn(&Program) -> bool;
 
 /// What they had at a moment, together.
@@ -23,7 +23,7 @@ struct Had {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     before: Option<Had>,
-    /// The daemon's process, and the state at the latest moment that it told of.
+    /// The daemon's process, and the state at its latest moment that is known.
     known: Option<(u32, Snapshot)>,
     seconds: f64,
     contexts: f64,
@@ -38,34 +38,34 @@ impl Tally {
     pub fn follow(&mut self, socket: &Path, which: Which<'_>) {
         loop {
             let after = self.known.as_ref().map_or(0, |(_, known)| known.moment);
-            let Ok(Reply::History(told)) = daemon::ask(socket, &Request::History(after)) else { return };
-            if !self.take(*told, which) {
+            let Ok(Reply::History(answer)) = daemon::ask(socket, &Request::History(after)) else { return };
+            if !self.take(*answer, which) {
                 return;
             }
         }
     }
 
-    /// Adds what a daemon told. True if there is more to ask for.
-    fn take(&mut self, told: History, which: Which<'_>) -> bool {
-        let another = self.known.as_ref().is_some_and(|(daemon, _)| *daemon != told.daemon);
+    /// Adds what a daemon answer. True if there is more to ask for.
+    fn take(&mut self, answer: History, which: Which<'_>) -> bool {
+        let another = self.known.as_ref().is_some_and(|(daemon, _)| *daemon != answer.daemon);
         if another {
-            // Its numbers mean other moments. Without a base it took ours for its own.
+            // It numbers its moments anew. Without a base it took our number for one of its own.
             (self.before, self.known) = (None, None);
-            if told.base.is_none() {
-                return told.latest > 0;
+            if answer.base.is_none() {
+                return answer.latest > 0;
             }
         }
-        if let Some(base) = told.base {
+        if let Some(base) = answer.base {
             self.before = None;
             self.add(&base, which);
-            self.known = Some((told.daemon, *base));
+            self.known = Some((answer.daemon, *base));
         }
         let Some((daemon, mut known)) = self.known.take() else { return false };
-        for frame in &told.frames {
+        for frame in &answer.frames {
             known.advance(frame);
             self.add(&known, which);
         }
-        let more = !told.frames.is_empty() && known.moment < told.latest;
+        let more = !answer.frames.is_empty() && known.moment < answer.latest;
         self.known = Some((daemon, known));
         more
     }
@@ -155,8 +155,11 @@ mod tests {
             tally.add(&at(s, dop), &own);
         }
         let (contexts, (speedup, equal)) = (tally.contexts().unwrap(), tally.speedups().unwrap());
-        let told = [tally.seconds(), contexts, speedup, equal, tally.least_seconds()];
-        assert_eq!(told.map(|number| format!("{number:.3}")), ["5.000", "4.800", "3.400", "3.000", "0.000"]);
+        let answer = [tally.seconds(), contexts, speedup, equal, tally.least_seconds()];
+        assert_eq!(
+            answer.map(|number| format!("{number:.3}")),
+            ["5.000", "4.800", "3.400", "3.000", "0.000"]
+        );
     }
 
     #[test]

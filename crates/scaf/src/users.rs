@@ -20,7 +20,7 @@ pub fn name(names: &BTreeMap<u32, String>, uid: u32) -> String {
 
 /// The number of a user who is named by either.
 /// # Errors
-/// There is nobody of that name.
+/// There is no user of that name.
 pub fn id(names: &BTreeMap<u32, String>, user: &str) -> Result<u32> {
     let known = names.iter().find(|(_, name)| *name == user).map(|(uid, _)| *uid);
     known.or_else(|| user.parse().ok()).with_context(|| format!("there is no user '{user}'"))

@@ -1,8 +1,8 @@
-//! The last ten minutes: what each program had and how it did, four times a second, for whoever looks later.
+//! The last ten minutes: what each program had and how it did, four times a second.
 //!
 //! The state at the oldest moment is kept whole, and of each moment after it what changed
 //! ([`Frame`]). All that takes [`MOST_BYTES`] at most, so with many programs less than ten minutes are there.
-//! Viewers keep what they are told in the same way.
+//! Viewers keep what they receive in the same way.
 
 mod changes;
 
@@ -14,12 +14,12 @@ use std::sync::Arc;
 pub const KEPT_NS: u64 = 600_000_000_000;
 /// Memory that all moments may take, roughly.
 pub const MOST_BYTES: usize = 8 << 20;
-/// Bytes of moments told at a time, roughly: writing these takes a millisecond or two, in which nobody is
-/// served.
-const TOLD_BYTES: usize = 128 << 10;
+/// Bytes of moments sent at a time, roughly: writing these takes a millisecond or two, in which no other
+/// request is answered.
+const ANSWER_BYTES: usize = 128 << 10;
 /// Least time between two moments that ticks make, less what a tick may come early.
 const TICK_NS: u64 = 240_000_000;
-/// Least time between two moments: so long an arrival waits at most until viewers are told.
+/// Least time between two moments: so long an arrival waits at most until viewers see it.
 pub const REST_NS: u64 = 50_000_000;
 
 /// How many programs of each user there are, and the contexts that they have.
@@ -150,8 +150,8 @@ impl History {
         }
     }
 
-    /// The first moments after the one of that number, as many as can be told at once: one at least, if there
-    /// is one. `uid` is the user whose programs are all that is told of.
+    /// The first moments after the one of that number, as many as can be sent at once: one at least, if there
+    /// is one. With `uid`, only that user's programs are sent.
     pub fn since(&self, moment: u64, uid: Option<u32>) -> control::History {
         let daemon = std::process::id();
         let Some((base, latest)) = &self.ends else {
@@ -167,18 +167,18 @@ impl History {
         let fits = |kept: &&Kept| {
             let first = bytes == 0;
             bytes += kept.bytes;
-            first || bytes <= TOLD_BYTES
+            first || bytes <= ANSWER_BYTES
         };
         control::History {
             daemon,
             oldest: base.moment,
             latest: latest.moment,
             base: (!known).then(|| Box::new(seen(base))),
-            frames: self.kept.iter().skip(skipped).take_while(fits).map(|it| self.told(it, uid)).collect(),
+            frames: self.kept.iter().skip(skipped).take_while(fits).map(|it| self.seen_by(it, uid)).collect(),
         }
     }
 
-    fn told(&self, kept: &Kept, uid: Option<u32>) -> Frame {
+    fn seen_by(&self, kept: &Kept, uid: Option<u32>) -> Frame {
         let Some(uid) = uid else { return kept.frame.clone() };
         let others = kept.users.iter().filter(|(other, _)| **other != uid);
         let others = others.fold(Others::default(), |sum, (_, of)| sum.and(*of));

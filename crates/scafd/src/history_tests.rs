@@ -173,7 +173,7 @@ fn memory_is_bounded_and_fewer_minutes_are_kept_where_much_changes() {
     let told = history.since(0, None);
     assert!(told.oldest > 1 && told.base.is_some_and(|base| base.moment == told.oldest));
     let text = serde_json::to_vec(&told.frames).unwrap();
-    assert!(text.len() < 4 * TOLD_BYTES, "{}", text.len());
+    assert!(text.len() < 4 * ANSWER_BYTES, "{}", text.len());
 }
 
 #[test]

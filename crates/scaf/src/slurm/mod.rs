@@ -2,9 +2,9 @@
 //! environment of a step's tasks, and what the step had, in the job's record.
 
 mod comment;
-mod watch;
+mod step_watcher;
 
-pub use watch::watch;
+pub use step_watcher::watch;
 
 use crate::cli::SlurmEnv;
 use crate::daemon;

@@ -1,19 +1,18 @@
 //! `scaf top`: who has which contexts, since when, why, and what that is worth.
 //!
-//! [`past`] has all moments that are known, [`state`] what is looked at and what keys do, [`view`] draws
+//! [`timeline`] has all moments that are known, [`state`] what is looked at and what keys do, [`view`] draws
 //! that. None of these knows a terminal or a daemon. Here is the loop that does: it asks the daemon for what
 //! is new, twenty times a second, and draws when something changed.
 
-pub mod past;
-mod replay;
+mod recording;
 pub mod rows;
 mod screen;
 pub mod state;
+pub mod timeline;
 pub mod view;
 
 use crate::{cli, daemon, users};
 use anyhow::{Result, ensure};
-use past::Past;
 use scafd::control::{Reply, Request, Wish};
 use screen::{Input, Screen};
 use state::{Action, Source, State};
@@ -21,7 +20,8 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use view::look::Look;
+use timeline::Timeline;
+use view::terminal_style::TerminalStyle;
 
 /// Time between two questions: what happens is kept within 0.05 s and so seen within 0.1.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -38,15 +38,15 @@ pub fn run(flags: &cli::Top) -> Result<ExitCode> {
         std::io::stdout().is_terminal(),
         "scaf top needs a terminal; for scripts there are `scaf ps --json` and `scaf ps --watch`"
     );
-    let look = Look::of(&|name| std::env::var(name).ok());
+    let look = TerminalStyle::of(&|name| std::env::var(name).ok());
     let (state, feed) = match &flags.replay {
         Some(file) => {
-            let past = Past::recorded(replay::read(file)?.into_iter());
-            (State::new(past, Source::Recording(file.display().to_string())), None)
+            let timeline = Timeline::recorded(recording::read(file)?.into_iter());
+            (State::new(timeline, Source::Recording(file.display().to_string())), None)
         }
         None => {
             let socket = daemon::require()?;
-            let mut state = State::new(Past::new(), Source::Daemon);
+            let mut state = State::new(Timeline::new(), Source::Daemon);
             if let Reply::Machine(machine) = daemon::ask(&socket, &Request::Machine)? {
                 state.machine = *machine;
             }
@@ -60,7 +60,7 @@ pub fn run(flags: &cli::Top) -> Result<ExitCode> {
     end.map(|()| ExitCode::SUCCESS)
 }
 
-fn watch(screen: &mut Screen, mut state: State, feed: Option<&Path>, look: Look) -> Result<()> {
+fn watch(screen: &mut Screen, mut state: State, feed: Option<&Path>, look: TerminalStyle) -> Result<()> {
     let (mut next, mut changed) = (Instant::now(), true);
     loop {
         if Instant::now() >= next {
@@ -99,12 +99,12 @@ fn watch(screen: &mut Screen, mut state: State, feed: Option<&Path>, look: Look)
 
 /// Asks for what is new. True if there was anything.
 fn follow(state: &mut State, socket: &Path) -> bool {
-    let before = (state.past.latest(), state.source.clone());
+    let before = (state.timeline.latest(), state.source.clone());
     for _ in 0..AT_ONCE {
-        match daemon::ask(socket, &Request::History(state.past.latest())) {
-            Ok(Reply::History(told)) => {
+        match daemon::ask(socket, &Request::History(state.timeline.latest())) {
+            Ok(Reply::History(answer)) => {
                 state.source = Source::Daemon;
-                if !state.past.take(*told) {
+                if !state.timeline.take(*answer) {
                     break;
                 }
             }
@@ -115,7 +115,7 @@ fn follow(state: &mut State, socket: &Path) -> bool {
             }
         }
     }
-    before != (state.past.latest(), state.source.clone())
+    before != (state.timeline.latest(), state.source.clone())
 }
 
 /// Goes on in a recording.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How soon a signal is noticed.
-const PATIENCE: Duration = Duration::from_millis(250);
+const SIGNAL_PERIOD: Duration = Duration::from_millis(250);
 
 /// What came in.
 pub enum Input {
@@ -79,7 +79,7 @@ impl Screen {
         if self.ended.load(Ordering::Relaxed) {
             return Ok(Input::Ended);
         }
-        let left = until.saturating_duration_since(Instant::now()).min(PATIENCE);
+        let left = until.saturating_duration_since(Instant::now()).min(SIGNAL_PERIOD);
         // What was typed at once has been read at once: some of it may be waiting.
         if is_gone(Duration::ZERO) || matches!(event::poll(Duration::ZERO), Ok(false)) && is_gone(left) {
             return Ok(Input::Ended);

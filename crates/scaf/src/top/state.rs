@@ -1,7 +1,7 @@
 //! What the view shows and what keys do to it. Pure: nothing here knows a terminal, a clock or a daemon.
 
-use super::past::Past;
 use super::rows::{Choice, Column, Row};
+use super::timeline::Timeline;
 use scaf_policy::{POLICIES, Topology};
 use scafd::control::{Program, Snapshot, Wish};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +116,7 @@ pub enum Source {
 #[derive(Debug)]
 pub struct State {
     /// What is and was.
-    pub past: Past,
+    pub timeline: Timeline,
     /// Where that comes from.
     pub source: Source,
     /// Which programs are shown, and how.
@@ -148,10 +148,10 @@ const LONG_NS: i64 = 10_000_000_000;
 
 impl State {
     /// Of what is known so far.
-    pub fn new(past: Past, source: Source) -> State {
+    pub fn new(timeline: Timeline, source: Source) -> State {
         State {
             plays: matches!(source, Source::Recording(_)),
-            past,
+            timeline,
             source,
             choice: Choice::default(),
             selected: None,
@@ -173,7 +173,7 @@ impl State {
 
     /// The moment that is looked at.
     pub fn view(&self) -> Option<&Snapshot> {
-        self.past.view()
+        self.timeline.view()
     }
 
     /// The lines of the table.
@@ -243,12 +243,12 @@ impl State {
             Key::F(7) => return self.weigh(0.5),
             Key::F(8) => return self.weigh(2.0),
             Key::Char(' ') => self.pause(),
-            Key::Left => self.travel(|past| past.step(-1)),
-            Key::Right => self.travel(|past| past.step(1)),
-            Key::Char('[') => self.travel(|past| past.travel(-LONG_NS)),
-            Key::Char(']') => self.travel(|past| past.travel(LONG_NS)),
-            Key::Char('{') => self.travel(|past| past.go_to_time(0)),
-            Key::Char('}' | 'l') => self.travel(Past::follow),
+            Key::Left => self.travel(|timeline| timeline.step(-1)),
+            Key::Right => self.travel(|timeline| timeline.step(1)),
+            Key::Char('[') => self.travel(|timeline| timeline.travel(-LONG_NS)),
+            Key::Char(']') => self.travel(|timeline| timeline.travel(LONG_NS)),
+            Key::Char('{') => self.travel(|timeline| timeline.go_to_time(0)),
+            Key::Char('}' | 'l') => self.travel(Timeline::follow),
             Key::Char('+') => self.column_s = (self.column_s / 2).max(1),
             Key::Char('-') => self.column_s = (self.column_s * 2).min(MOST_COLUMN_S),
             Key::Up | Key::Char('k') => self.select(|at, _| at.saturating_sub(1)),
@@ -371,14 +371,14 @@ impl State {
                 self.plays = !self.plays;
                 self.played_ns = 0;
             }
-            _ if self.past.follows() => self.past.stay(),
-            _ => self.past.follow(),
+            _ if self.timeline.follows() => self.timeline.stay(),
+            _ => self.timeline.follow(),
         }
     }
 
-    fn travel(&mut self, go: impl FnOnce(&mut Past)) {
+    fn travel(&mut self, go: impl FnOnce(&mut Timeline)) {
         self.plays = false;
-        go(&mut self.past);
+        go(&mut self.timeline);
     }
 
     /// Selects the program at the row that `to` says, given the present one and the rows on a page. Users'
@@ -394,8 +394,8 @@ impl State {
     pub fn play(&mut self, until_ns: u64) -> bool {
         let moment = |state: &State| state.view().map_or(0, |view| view.moment);
         let before = moment(self);
-        self.past.go_to_time(until_ns);
-        if moment(self) == self.past.latest() {
+        self.timeline.go_to_time(until_ns);
+        if moment(self) == self.timeline.latest() {
             self.plays = false;
         }
         moment(self) != before || !self.plays

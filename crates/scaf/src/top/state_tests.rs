@@ -1,11 +1,11 @@
 use super::*;
 use crate::ps::tests::program;
-use crate::top::past::tests::moment;
+use crate::top::timeline::tests::moment;
 use scafd::control::Snapshot;
 
 fn state(programs: &[(u64, u32)]) -> State {
     let moments = (1..=50u64).map(|at| moment(at * 1_000_000_000, programs));
-    State { source: Source::Daemon, plays: false, ..State::new(Past::recorded(moments), Source::Daemon) }
+    State { source: Source::Daemon, plays: false, ..State::new(Timeline::recorded(moments), Source::Daemon) }
 }
 
 fn typed(state: &mut State, text: &str) -> Option<Action> {
@@ -84,13 +84,13 @@ fn a_recording_is_not_changed_and_plays_on_after_space() {
 #[test]
 fn space_stays_with_the_moment_and_goes_on() {
     let mut state = state(&[(1, 2)]);
-    state.past.follow();
+    state.timeline.follow();
     state.key(Key::Char(' '));
-    assert!(!state.past.follows());
+    assert!(!state.timeline.follows());
     state.key(Key::Left);
     assert_eq!(state.view().unwrap().moment, 49);
     state.key(Key::Char(' '));
-    assert!(state.past.follows() && state.view().unwrap().moment == 50);
+    assert!(state.timeline.follows() && state.view().unwrap().moment == 50);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn one_users_programs_are_chosen_by_name() {
     let mut state = state(&[(1, 2)]);
     let mut other = moment(60_000_000_000, &[(1, 2)]);
     other.programs.push(scafd::control::Program { id: 9, uid: 7, ..program() });
-    state.past = Past::recorded([other].into_iter());
+    state.timeline = Timeline::recorded([other].into_iter());
     state.users = [(7, "ann".to_owned())].into();
     state.key(Key::Char('u'));
     assert_eq!(state.offers(Menu::User), ["all users", "ann", "1000"]);

@@ -1,16 +1,16 @@
 use super::*;
 use crate::generated::{between, same};
 use crate::ps::tests::{program, snapshot};
-use crate::top::past::Past;
 use crate::top::state::Key;
+use crate::top::timeline::Timeline;
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use scaf_policy::{Pu, Topology};
 use scafd::control::{CurvePoint, Program, Snapshot};
 
-const ASCII: Look = Look { utf8: false, colour: false };
-const FULL: Look = Look { utf8: true, colour: true };
+const ASCII: TerminalStyle = TerminalStyle { utf8: false, colour: false };
+const FULL: TerminalStyle = TerminalStyle { utf8: true, colour: true };
 
 fn machine(packages: u32, cores: u32) -> Topology {
     let pu = |os: u32| Pu {
@@ -82,15 +82,15 @@ fn example() -> State {
             ..snapshot(programs)
         }
     };
-    let mut past = Past::recorded((1..=60).map(at));
-    past.follow();
-    let mut state = State::new(past, Source::Daemon);
+    let mut timeline = Timeline::recorded((1..=60).map(at));
+    timeline.follow();
+    let mut state = State::new(timeline, Source::Daemon);
     (state.machine, state.plays) = (machine(2, 8), false);
     state.users = [(1000, "ann".to_owned()), (1001, "bob".to_owned())].into();
     state
 }
 
-fn shown(state: &mut State, width: u16, height: u16, look: Look) -> Terminal<TestBackend> {
+fn shown(state: &mut State, width: u16, height: u16, look: TerminalStyle) -> Terminal<TestBackend> {
     state.page = Layout::of(state, width, height).page();
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal
@@ -102,7 +102,7 @@ fn shown(state: &mut State, width: u16, height: u16, look: Look) -> Terminal<Tes
     terminal
 }
 
-fn text(state: &mut State, width: u16, height: u16, look: Look) -> String {
+fn text(state: &mut State, width: u16, height: u16, look: TerminalStyle) -> String {
     let terminal = shown(state, width, height, look);
     let buffer = terminal.backend().buffer();
     let line = |y: u16| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
@@ -131,7 +131,7 @@ fn programs_have_their_pus_in_the_map_and_their_history_beside_them() {
 
 #[test]
 fn utf8_and_colours_are_used_where_there_are_any_and_only_there() {
-    let coloured = |look: Look| {
+    let coloured = |look: TerminalStyle| {
         let terminal = shown(&mut example(), 100, 30, look);
         let cells = terminal.backend().buffer().content().to_vec();
         cells.iter().any(|cell| cell.fg != ratatui::style::Color::Reset)
@@ -153,8 +153,8 @@ fn help_lists_events_and_the_past_are_shown() {
     assert!(text(&mut state, 80, 24, ASCII).contains("Policy"));
     state.key(Key::Esc);
     (0..30).for_each(|_| _ = state.key(Key::Left));
-    let past = text(&mut state, 80, 24, ASCII);
-    assert!(past.contains("30.0 s ago, of 59 s") && !past.contains("Solver"), "{past}");
+    let timeline = text(&mut state, 80, 24, ASCII);
+    assert!(timeline.contains("30.0 s ago, of 59 s") && !timeline.contains("Solver"), "{timeline}");
     state.key(Key::Char('t'));
     assert!(text(&mut state, 80, 24, ASCII).contains("ann: 1 programs, 14 contexts"));
 }
@@ -250,13 +250,13 @@ proptest! {
         look in prop_oneof![Just(ASCII), Just(FULL)],
     ) {
         let source = if recorded { Source::Recording("x".into()) } else { Source::Daemon };
-        let mut state = State::new(Past::recorded(moments.into_iter()), source);
+        let mut state = State::new(Timeline::recorded(moments.into_iter()), source);
         state.machine = machine(packages, 4);
         text(&mut state, width, height, look);
         for key in keys {
             state.key(key);
             text(&mut state, width, height, look);
         }
-        text(&mut State::new(Past::new(), Source::Lost("gone".into())), width, height, look);
+        text(&mut State::new(Timeline::new(), Source::Lost("gone".into())), width, height, look);
     }
 }

@@ -1,10 +1,10 @@
 //! Server-sent events: at first what seldom changes, then all moments that are known and those that come.
 //!
-//! A moment is sent as the daemon tells it (docs/internals/protocol.md). Nothing is queued for anyone: what
+//! A moment is sent as the daemon sends it (docs/internals/protocol.md). Nothing is queued for anyone: what
 //! somebody gets next is what comes after what he was sent last. An event's id is that place, from which a
 //! browser goes on after it was disconnected.
 
-use super::live::{Live, Viewer};
+use super::poller::{Poller, Viewer};
 use crate::users;
 use hyper::body::Bytes;
 use serde::Serialize;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 
-/// Who may watch at a time: an open page each.
+/// Open pages at a time.
 pub const MOST_VIEWERS: usize = 32;
-/// A comment is sent if nothing else was for so long, so that whoever has gone is noticed.
+/// A comment is sent if nothing else was for so long, so that closed connections are noticed.
 const STILL_THERE: Duration = Duration::from_secs(15);
-/// Users whose names are told at most.
+/// Users whose names are sent at most.
 const MOST_USERS: usize = 2_000;
 
 #[derive(Serialize)]
@@ -28,7 +28,7 @@ struct Hello {
     users: BTreeMap<u32, String>,
 }
 
-fn hello(live: &Live) -> Hello {
+fn hello(live: &Poller) -> Hello {
     Hello {
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         version: env!("CARGO_PKG_VERSION"),
@@ -37,7 +37,7 @@ fn hello(live: &Live) -> Hello {
     }
 }
 
-/// An event in words.
+/// An event as text.
 fn event(name: &str, id: Option<(u32, u64)>, data: &impl Serialize) -> Bytes {
     let data = serde_json::to_string(data).unwrap_or_else(|_| "null".into());
     let id = id.map_or_else(String::new, |(daemon, moment)| format!("id: {daemon}-{moment}\n"));
@@ -50,8 +50,8 @@ pub fn place(id: &str) -> (u32, u64) {
     parts.unwrap_or_default()
 }
 
-/// Tells all that comes after that place, until nobody listens.
-pub async fn tell(live: Arc<Live>, viewer: Viewer, from: (u32, u64), to: Sender<Bytes>) {
+/// Sends all that comes after that place, until the page is closed.
+pub async fn tell(live: Arc<Poller>, viewer: Viewer, from: (u32, u64), to: Sender<Bytes>) {
     let (mut at, mut news) = (from, live.news());
     let mut lost = None;
     let mut machine = None;
@@ -72,11 +72,11 @@ pub async fn tell(live: Arc<Live>, viewer: Viewer, from: (u32, u64), to: Sender<
             }
             lost = now_lost;
         }
-        let (told, all) = live.since(at.0, at.1);
-        let base = told.base.as_ref().map(|base| base.moment);
-        if let Some(moment) = told.frames.last().map(|frame| frame.moment).or(base) {
-            at = (told.daemon, moment);
-            if to.send(event("moments", Some(at), &told)).await.is_err() {
+        let (answer, all) = live.since(at.0, at.1);
+        let base = answer.base.as_ref().map(|base| base.moment);
+        if let Some(moment) = answer.frames.last().map(|frame| frame.moment).or(base) {
+            at = (answer.daemon, moment);
+            if to.send(event("moments", Some(at), &answer)).await.is_err() {
                 break;
             }
         }

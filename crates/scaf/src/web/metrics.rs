@@ -1,8 +1,8 @@
-//! Metrics, from the latest moment and the ledger. Their names and descriptions stand at the fields: of the
+//! Metrics, from the latest moment and the totals. Their names and descriptions stand at the fields: of the
 //! daemon's snapshot (scafd's `control/snapshot.rs`), and here of what follows from it.
 //! docs/guide/metrics.md has a table of all, which a test writes.
 
-use super::ledger::{Ledger, REST};
+use super::program_totals::{ProgramTotals, REST};
 use crate::worth;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -27,7 +27,7 @@ pub struct Known<'a> {
     /// The latest moment of a daemon that answers.
     pub now: Option<&'a Snapshot>,
     /// What adds up.
-    pub ledger: &'a Ledger,
+    pub totals: &'a ProgramTotals,
     /// What time it is, in nanoseconds of CLOCK_MONOTONIC.
     pub clock_ns: u64,
 }
@@ -96,11 +96,11 @@ pub fn text(known: &Known<'_>, format: Format) -> Result<String, std::fmt::Error
         page.each("scaf_daemon_info", "Version, scope and policy of the daemon", false, [(&labels, 1.0)]);
         page.fields(now.values().chain(now.others.values()));
         page.fields(totals(now, known.clock_ns).values());
-        page.programs(now, known.ledger);
+        page.programs(now, known.totals);
         page.jobs(now);
     }
-    page.fields(known.ledger.counts.values());
-    let seconds = known.ledger.context_seconds().map(|(name, value)| ([("program", name)], value));
+    page.fields(known.totals.counts.values());
+    let seconds = known.totals.context_seconds().map(|(name, value)| ([("program", name)], value));
     let help = format!(
         "Contexts times seconds that programs of that name had since scaf web started, or ten minutes \
          before; '{REST}' is the rest"
@@ -177,7 +177,7 @@ impl Page {
         }
     }
 
-    fn programs(&mut self, now: &Snapshot, ledger: &Ledger) {
+    fn programs(&mut self, now: &Snapshot, totals: &ProgramTotals) {
         let equal = worth::equal_parts(now);
         let mut all: BTreeMap<&str, (&str, BTreeMap<String, f64>)> = BTreeMap::new();
         for program in &now.programs {
@@ -187,7 +187,7 @@ impl Page {
                 let by_name = &mut all.entry(name).or_insert((help, BTreeMap::new())).1;
                 let Some(number) = number.or((kind == MetricKind::Sum).then_some(0.0)) else { continue };
                 let add = |sum: f64| if kind == MetricKind::Least { sum.min(number) } else { sum + number };
-                by_name.entry(ledger.name(program)).and_modify(|sum| *sum = add(*sum)).or_insert(number);
+                by_name.entry(totals.name(program)).and_modify(|sum| *sum = add(*sum)).or_insert(number);
             }
         }
         for (name, (help, values)) in all {

@@ -16,15 +16,15 @@ fn now() -> Snapshot {
     Snapshot { capacity: 4, now_ns: 2_000_000_000, warnings: 3, others, ..snapshot(programs) }
 }
 
-fn told(format: Format) -> String {
-    let mut ledger = Ledger::new(10);
-    ledger.book(&now(), &Frame { now_ns: 4_000_000_000, left: vec![9], ..Frame::default() });
-    text(&Known { now: Some(&now()), ledger: &ledger, clock_ns: 2_500_000_000 }, format).unwrap()
+fn sample(format: Format) -> String {
+    let mut totals = ProgramTotals::new(10);
+    totals.add(&now(), &Frame { now_ns: 4_000_000_000, left: vec![9], ..Frame::default() });
+    text(&Known { now: Some(&now()), totals: &totals, clock_ns: 2_500_000_000 }, format).unwrap()
 }
 
 #[test]
 fn numbers_are_those_of_the_moment_and_the_ledger() {
-    let text = told(Format::Open);
+    let text = sample(Format::Open);
     for line in [
         "scaf_daemon_up 1.0",
         "scaf_daemon_info{version=\"1.2.3\",scope=\"session\",policy=\"scaf\"} 1.0",
@@ -51,16 +51,16 @@ fn the_older_format_has_the_same_samples_and_names_them_as_they_are() {
     let samples = |text: String| -> Vec<String> {
         text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
     };
-    assert_eq!(samples(told(Format::Open)), samples(told(Format::Classic)));
-    let text = told(Format::Classic);
+    assert_eq!(samples(sample(Format::Open)), samples(sample(Format::Classic)));
+    let text = sample(Format::Classic);
     assert!(text.contains("# TYPE scaf_program_context_seconds_total counter\n") && !text.contains("EOF"));
     assert!(text.contains("# HELP scaf_decisions_total "));
 }
 
 #[test]
 fn without_a_daemon_that_is_what_is_told() {
-    let ledger = Ledger::new(10);
-    let text = text(&Known { now: None, ledger: &ledger, clock_ns: 0 }, Format::Classic).unwrap();
+    let totals = ProgramTotals::new(10);
+    let text = text(&Known { now: None, totals: &totals, clock_ns: 0 }, Format::Classic).unwrap();
     assert!(text.contains("scaf_daemon_up 0.0\n") && text.contains("scaf_arrivals_total 0.0\n"));
     assert!(!text.contains("scaf_capacity_contexts"));
 }
@@ -74,7 +74,7 @@ fn who_asks_for_openmetrics_gets_it() {
 
 #[test]
 fn the_table_in_the_manual_has_each_metric() {
-    let text = told(Format::Classic);
+    let text = sample(Format::Classic);
     let lines = |start: &str| -> Vec<&str> { text.lines().filter_map(|it| it.strip_prefix(start)).collect() };
     let mut table = String::new();
     for (help, kind) in lines("# HELP ").into_iter().zip(lines("# TYPE ")) {

@@ -1,30 +1,30 @@
 //! `scaf web`: a page and metrics about what the daemon does, from a process without rights.
 //!
-//! [`live`] follows the daemon as the user who runs us: what is shown is what the daemon tells that user.
-//! [`serve`] takes connections, [`gate`] lets requests in, [`answer`] answers them: with a file of the page
+//! [`poller`] follows the daemon as the user who runs us: what is shown is what the daemon tells that user.
+//! [`server`] takes connections, [`access`] checks requests, [`routes`] answers them: with a file of the page
 //! ([`assets`]), with [`events`] as they come, with [`metrics`], or with what other policies would have
 //! decided ([`what_if`]). Nothing can be changed from there.
 
-mod answer;
+mod access;
 mod assets;
 mod events;
-mod gate;
-mod ledger;
-mod live;
 mod metrics;
-mod patient;
-mod serve;
+mod poller;
+mod program_totals;
+mod routes;
+mod server;
 mod textfile;
 mod token;
 mod what_if;
+mod write_timeout;
 
 use crate::{cli, output};
-use answer::House;
+use access::Access;
 use anyhow::{Context, Result, bail};
-use gate::Gate;
-use live::Live;
+use poller::Poller;
+use routes::Shared;
 use rustix::process::{Resource, getrlimit, setrlimit};
-use serve::Listener;
+use server::Listener;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ use tokio::sync::Semaphore;
 /// # Errors
 /// An address that is taken, or a file that can't be read or written.
 pub fn run(flags: &cli::Web) -> Result<ExitCode> {
-    let live = Live::new(flags.programs);
+    let live = Poller::new(flags.programs);
     if let Some(file) = &flags.textfile {
         return textfile::run(&live, file, Duration::from_secs_f64(flags.every));
     }
@@ -57,16 +57,16 @@ pub fn run(flags: &cli::Web) -> Result<ExitCode> {
             .into_iter()
             .collect::<std::io::Result<Vec<_>>>()
             .context("signal handler")?;
-        let (listener, gate, address, _made) = match (&flags.socket, token) {
+        let (listener, access, address, _made) = match (&flags.socket, token) {
             (None, Some(token)) => on_port(flags.port, token).await?,
             (path, _) => on_socket(path.as_deref().unwrap_or(Path::new("")))?,
         };
         live.start()?;
         output::print(&format!("{address}\n"))?;
-        let house = Arc::new(House { live, gate, turn: Semaphore::new(1) });
+        let shared = Arc::new(Shared { live, access, turn: Semaphore::new(1) });
         let [interrupt, terminate, hangup] = &mut ends[..] else { bail!("signal handler") };
         tokio::select! {
-            () = serve::serve(listener, house) => {}
+            () = server::serve(listener, shared) => {}
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
@@ -78,15 +78,15 @@ pub fn run(flags: &cli::Web) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-type Opened = (Listener, Gate, String, Option<Made>);
+type Opened = (Listener, Access, String, Option<Made>);
 
 async fn on_port(port: u16, token: String) -> Result<Opened> {
     let listener = TcpListener::bind(("127.0.0.1", port)).await;
     let listener = listener.with_context(|| format!("port {port} of this machine; try another --port"))?;
     let port = listener.local_addr().context("our address")?.port();
     let address = format!("http://127.0.0.1:{port}/?token={token}");
-    let gate = Gate::Token { token, cookie: format!("scaf-{port}") };
-    Ok((Listener::Tcp(listener), gate, address, None))
+    let access = Access::Token { token, page: token::random()? };
+    Ok((Listener::Tcp(listener), access, address, None))
 }
 
 /// A socket that only its owner can open. One that nobody serves any more is replaced.
@@ -104,7 +104,7 @@ fn on_socket(path: &Path) -> Result<Opened> {
     let listener = UnixListener::bind(path);
     rustix::process::umask(mask);
     let listener = listener.with_context(about)?;
-    Ok((Listener::Unix(listener), Gate::Open, about(), Some(Made(path.to_owned()))))
+    Ok((Listener::Unix(listener), Access::Open, about(), Some(Made(path.to_owned()))))
 }
 
 /// A file that goes when we do.
@@ -119,7 +119,7 @@ impl Drop for Made {
 /// Each connection takes a descriptor, and 1,024 is all that many systems allow at first.
 fn enough_descriptors() {
     let mut limit = getrlimit(Resource::Nofile);
-    let wanted = serve::MOST_CONNECTIONS as u64 + 100;
+    let wanted = server::MOST_CONNECTIONS as u64 + 100;
     if limit.current.is_some_and(|now| now < wanted) {
         limit.current = Some(limit.maximum.map_or(wanted, |most| most.min(wanted)));
         _ = setrlimit(Resource::Nofile, limit);

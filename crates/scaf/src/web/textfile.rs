@@ -1,7 +1,7 @@
 //! Metrics in a file for node_exporter's textfile collector: always a whole one, gone when we end.
 
-use super::live::Live;
 use super::metrics::Format;
+use super::poller::Poller;
 use crate::bench::interrupt::{Interrupt, is_interrupt};
 use crate::whole_file;
 use anyhow::{Context, Result};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Writes metrics each so many seconds, until the user interrupts.
 /// # Errors
 /// The file can't be written.
-pub fn run(live: &Live, file: &Path, every: Duration) -> Result<ExitCode> {
+pub fn run(live: &Poller, file: &Path, every: Duration) -> Result<ExitCode> {
     let interrupt = Interrupt::install()?;
     let mut known = None;
     let end = loop {

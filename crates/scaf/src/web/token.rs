@@ -1,4 +1,4 @@
-//! The token without which nobody is let in on TCP: 128 random bits.
+//! The token that each request over TCP needs: 128 random bits.
 
 use anyhow::{Context, Result, bail, ensure};
 use rustix::rand::{GetRandomFlags, getrandom};

@@ -3,7 +3,7 @@
 //! Policies are asked once, without what they would remember of earlier decisions. What an answer is worth is
 //! read from the programs' curves, as they were known then.
 
-use super::live::Live;
+use super::poller::Poller;
 use crate::worth;
 use crate::{daemon, why};
 use scaf_policy::{Dop, POLICIES, allocate};
@@ -42,7 +42,7 @@ struct Answer {
 /// The answers about that decision, or the latest one, as JSON.
 /// # Errors
 /// No daemon, no such decision, or one that can't be made again.
-pub fn asked(live: &Live, decision: Option<u64>) -> Result<String, String> {
+pub fn asked(live: &Poller, decision: Option<u64>) -> Result<String, String> {
     let socket = live.socket().ok_or("There is no daemon.\n")?;
     let said = daemon::decisions(&socket, &Request::Decision(decision)).map_err(|it| format!("{it:#}\n"))?;
     let entry = said.entries.first().ok_or("That decision isn't kept.\n")?;

@@ -1,7 +1,7 @@
 //! `scaf why`: one decision from the daemon's journal, and whether it can be made again.
 
 pub mod replay;
-pub mod show;
+pub mod text;
 
 use crate::{cli, daemon};
 use anyhow::{Result, anyhow, bail};
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct Output<'a> {
     decision: &'a Entry,
     replay: &'a Replay,
 }
@@ -28,9 +28,9 @@ pub fn run(flags: &cli::Why) -> Result<ExitCode> {
     let replay = replay::of(&entry, &before);
     let program = flags.program.as_deref();
     let text = if flags.json {
-        serde_json::to_string_pretty(&Told { decision: &entry, replay: &replay })? + "\n"
+        serde_json::to_string_pretty(&Output { decision: &entry, replay: &replay })? + "\n"
     } else {
-        show::text(&entry, program) + &replay.text()
+        text::text(&entry, program) + &replay.text()
     };
     crate::output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -40,7 +40,7 @@ fn find(socket: &Path, flags: &cli::Why) -> Result<Entry> {
     let asked = daemon::decisions(socket, &Request::Decision(flags.at))?;
     let (oldest, latest) = (asked.oldest, asked.latest);
     let concerns =
-        |entry: &Entry| flags.program.as_deref().is_none_or(|program| !show::ids(entry, program).is_empty());
+        |entry: &Entry| flags.program.as_deref().is_none_or(|program| !text::ids(entry, program).is_empty());
     let found = asked.entries.into_iter().next();
     match (found, flags.at, &flags.program) {
         _ if latest == 0 => bail!("nothing was decided yet; start a program with: scaf run PROGRAM"),

@@ -80,9 +80,9 @@ impl Replay {
             Replay::Differs { given, missing, shares, turns } => {
                 for (at, (id, was, is)) in shares.iter().enumerate() {
                     let comma = if at > 0 { ", " } else { "" };
-                    let is = is.map_or_else(|| "nothing".to_owned(), super::show::dop);
+                    let is = is.map_or_else(|| "nothing".to_owned(), super::text::dop);
                     let _ =
-                        write!(text, "{comma}program {} {is} instead of {}", id.0, super::show::dop(*was));
+                        write!(text, "{comma}program {} {is} instead of {}", id.0, super::text::dop(*was));
                 }
                 if *turns {
                     text.push_str(if shares.is_empty() { "other turns" } else { ", and other turns" });

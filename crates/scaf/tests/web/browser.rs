@@ -147,7 +147,10 @@ fn the_page_shows_who_has_what_as_it_comes_and_as_it_was() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&web.address);
     browser.until("document.querySelectorAll('#table tbody tr').length === 3");
-    assert_eq!(browser.run("return location.pathname + location.search"), "/");
+    // Neither the token nor anything that is sent to other ports stays in the browser.
+    let address = browser.run("return location.href + document.cookie");
+    assert!(address.as_str().is_some_and(|it| !it.contains(&web.token) && it.ends_with('/')), "{address}");
+    assert_eq!(browser.protocol("Network.getCookies", json!({}))["cookies"], json!([]));
     let text = browser.text();
     for part in ["made-up-2", "4 of 1024: S 3.50", "12 of 1024", "system daemon 0.0.1", "gather"] {
         assert!(text.contains(part), "{part}\n{text}");

@@ -148,7 +148,8 @@ macro_rules! shown {
         }
 
         impl $crate::control::shown::used::Typed for $whole {
-            const KIND: $crate::control::shown::used::Kind = $crate::control::shown::used::Kind::Struct(&$whole::TABLE);
+            const KIND: $crate::control::shown::used::Kind =
+                $crate::control::shown::used::Kind::Struct(&$whole::TABLE);
         }
 
         impl $crate::control::shown::used::Value for $whole {

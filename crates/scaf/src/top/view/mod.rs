@@ -1,19 +1,19 @@
 //! What is on the screen, from the state alone.
 
-pub mod look;
-mod map;
-mod over;
-mod pane;
-mod plot;
-mod table;
+mod details_pane;
+mod help_and_menus;
+mod machine_map;
+mod program_table;
+mod speedup_plot;
+pub mod terminal_style;
 
 use super::state::{Mode, Pane, Source, State};
 use crate::worth;
-use look::{Look, Pen};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 use scafd::control::Snapshot;
+use terminal_style::{Pen, TerminalStyle};
 
 /// How the lines of the screen are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Layout {
         // Head, the table's title and the last line.
         let left = height.saturating_sub(HEAD + 2);
         let most_map = (left / 5).min(16);
-        let map = state.view().map_or(0, |view| map::lines(state, view, width, most_map));
+        let map = state.view().map_or(0, |view| machine_map::lines(state, view, width, most_map));
         let left = left - map;
         let pane = match state.pane {
             Pane::Nothing => 0,
@@ -48,29 +48,29 @@ impl Layout {
 }
 
 /// Draws it all.
-pub fn draw(buffer: &mut Buffer, area: Rect, state: &State, look: Look) {
+pub fn draw(buffer: &mut Buffer, area: Rect, state: &State, look: TerminalStyle) {
     let mut pen = Pen { buffer, area, look };
     let (width, height) = (area.width, area.height);
     let layout = Layout::of(state, width, height);
     let below = |y: u16| height.saturating_sub(1).saturating_sub(y);
     if matches!(state.mode, Mode::Help) {
-        over::help(&mut pen.on(0, 0, width, below(0)));
+        help_and_menus::help(&mut pen.on(0, 0, width, below(0)));
     } else if let Some(view) = state.view() {
         head(&mut pen.on(0, 0, width, HEAD), state, view);
-        map::draw(&mut pen.on(0, HEAD, width, layout.map), state, view);
+        machine_map::draw(&mut pen.on(0, HEAD, width, layout.map), state, view);
         let mut y = HEAD + layout.map;
         let mut table = pen.on(0, y, width, (1 + layout.rows).min(below(y)));
         if let Mode::Menu(menu, at) = state.mode {
-            over::menu(&mut table.on(0, 0, 22, height), state, menu, at);
-            table::draw(&mut table.on(22, 0, width, height), state, view, layout.page());
+            help_and_menus::menu(&mut table.on(0, 0, 22, height), state, menu, at);
+            program_table::draw(&mut table.on(22, 0, width, height), state, view, layout.page());
         } else {
-            table::draw(&mut table, state, view, layout.page());
+            program_table::draw(&mut table, state, view, layout.page());
         }
         y += 1 + layout.rows;
         let mut pane = pen.on(0, y, width, layout.pane.min(below(y)));
         match state.pane {
-            Pane::Program => pane::program(&mut pane, state, view),
-            Pane::Events => pane::events(&mut pane, state, view),
+            Pane::Program => details_pane::program(&mut pane, state, view),
+            Pane::Events => details_pane::events(&mut pane, state, view),
             Pane::Nothing => {}
         }
     } else {
@@ -84,11 +84,11 @@ fn head(pen: &mut Pen<'_>, state: &State, view: &Snapshot) {
         Source::Recording(name) => format!("scaf top: {name}, policy {}", view.policy),
         _ => format!("scaf top: {} daemon {}, policy {}", view.scope, view.version, view.policy),
     };
-    pen.line(0, Look::reversed());
-    pen.text(0, 0, &what, Look::reversed().patch(Look::strong()));
+    pen.line(0, TerminalStyle::reversed());
+    pen.text(0, 0, &what, TerminalStyle::reversed().patch(TerminalStyle::strong()));
     let when = format!(" {}", when(state, view));
     let length = u16::try_from(when.chars().count()).unwrap_or(u16::MAX);
-    pen.text(pen.area.width.saturating_sub(length), 0, &when, Look::reversed());
+    pen.text(pen.area.width.saturating_sub(length), 0, &when, TerminalStyle::reversed());
 
     let granted: u32 = view.programs.iter().filter_map(|it| it.dop).fold(0, u32::saturating_add);
     let others = match view.others.programs {
@@ -117,10 +117,10 @@ fn head(pen: &mut Pen<'_>, state: &State, view: &Snapshot) {
     let worth = worth::of(view);
     let mut x = pen.text(0, 2, "STP ", Style::new());
     if let Some(gain) = worth.gain() {
-        x = pen.text(x, 2, &format!("{:.2}", worth.stp), Look::strong());
+        x = pen.text(x, 2, &format!("{:.2}", worth.stp), TerminalStyle::strong());
         x = pen.text(x, 2, &format!(", with equal parts {:.2}: ", worth.equal), Style::new());
         let colour = if gain >= 0.0 { Color::Green } else { Color::Red };
-        let style = pen.look.fg(colour).patch(Look::strong());
+        let style = pen.look.fg(colour).patch(TerminalStyle::strong());
         x = pen.text(x, 2, &format!("{:+.1}%", gain * 100.0), style);
         if worth.known < worth.programs {
             pen.text(x, 2, &format!(" (of {} known)", worth.known), Style::new());
@@ -131,7 +131,7 @@ fn head(pen: &mut Pen<'_>, state: &State, view: &Snapshot) {
 }
 
 fn when(state: &State, view: &Snapshot) -> String {
-    let (first_ns, last_ns) = state.past.span_ns();
+    let (first_ns, last_ns) = state.timeline.span_ns();
     let seconds = |ns: u64| ns as f64 * 1e-9;
     let (ago, since) =
         (seconds(last_ns.saturating_sub(view.now_ns)), seconds(view.now_ns.saturating_sub(first_ns)));
@@ -139,7 +139,7 @@ fn when(state: &State, view: &Snapshot) -> String {
         Source::Recording(_) if state.plays => format!("at {since:.1} s, playing "),
         Source::Recording(_) => format!("at {since:.1} s, paused "),
         Source::Lost(_) => "no daemon ".into(),
-        Source::Daemon if state.past.follows() => "live ".into(),
+        Source::Daemon if state.timeline.follows() => "live ".into(),
         Source::Daemon => format!("{ago:.1} s ago, of {:.0} s ", seconds(last_ns.saturating_sub(first_ns))),
     }
 }
@@ -167,13 +167,13 @@ fn foot(pen: &mut Pen<'_>, state: &State) {
         _ => None,
     };
     if let Some(said) = said {
-        pen.text(0, 0, &said, Look::strong());
+        pen.text(0, 0, &said, TerminalStyle::strong());
         return;
     }
     let mut x = 0;
     for (key, what) in KEYS {
         x = pen.text(x, 0, key, Style::new());
-        x = pen.text(x, 0, what, Look::reversed()).saturating_add(1);
+        x = pen.text(x, 0, what, TerminalStyle::reversed()).saturating_add(1);
     }
 }
 

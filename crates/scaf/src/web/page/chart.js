@@ -1,7 +1,7 @@
 // Charts, drawn by uPlot: contexts over time, stacked, and a program's speedup with standard errors.
 
 /* global uPlot */
-import { colour } from "./map.js";
+import { colour } from "./machine-map.js";
 
 function paint(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

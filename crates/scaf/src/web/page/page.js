@@ -1,9 +1,9 @@
-// The page: takes events, shows a moment. What somebody did or who came is drawn at once, but four times a
+// The page: takes events, shows a moment. Keys, clicks and arrivals are drawn at once, but four times a
 // second at most; numbers twice a second; and the stacked areas, which take longest, each second.
 import { Areas } from "./chart.js";
-import { MachineMap, colour, letter } from "./map.js";
+import { MachineMap, colour, letter } from "./machine-map.js";
 import { program as fields } from "./fields.js";
-import { Past } from "./past.js";
+import { Timeline } from "./timeline.js";
 import { ProgramView, short } from "./program.js";
 import { Table, each, element, say } from "./table.js";
 
@@ -14,7 +14,7 @@ const AREAS_MS = 1000;
 const MOST_AREAS = 12;
 const COLUMNS = 240;
 
-const past = new Past();
+const timeline = new Timeline();
 const page = { users: {}, machine: { pus: [] }, lost: null, selected: null, looked: null, sort: null, falling: true };
 let wall = 0; // what to add to the daemon's clock, in nanoseconds, for the time of day
 
@@ -45,7 +45,7 @@ const program = new ProgramView();
 // ---- what is shown
 
 function state() {
-  return page.looked === null ? past.now : page.looked;
+  return page.looked === null ? timeline.now : page.looked;
 }
 
 function facts(now) {
@@ -118,12 +118,12 @@ function choice(cell, { id, name }) {
   say(button, name);
 }
 
-function timeline(ranks) {
-  const to = past.now.now_ns;
+function drawTimeline(ranks) {
+  const to = timeline.now.now_ns;
   const from = to - Number(by("span").value) * 1e9;
-  const { times, rows } = past.stacked(from, to, COLUMNS, MOST_AREAS);
-  const marks = past.events.filter(({ ns, kind }) => ns >= from && kind !== "grant" && kind !== "warning").slice(-60);
-  areas.draw(times, rows, ranks, past.now.capacity, marks, page.looked?.now_ns ?? null);
+  const { times, rows } = timeline.stacked(from, to, COLUMNS, MOST_AREAS);
+  const marks = timeline.events.filter(({ ns, kind }) => ns >= from && kind !== "grant" && kind !== "warning").slice(-60);
+  areas.draw(times, rows, ranks, timeline.now.capacity, marks, page.looked?.now_ns ?? null);
   each(by("legend"), rows, () => element("li", {}, element("span"), " ", element("span")), (item, row) => {
     const rank = ranks.get(row.id) ?? 0;
     say(item.children[0], row.id === null ? "…" : letter(rank));
@@ -131,19 +131,19 @@ function timeline(ranks) {
     say(item.children[1], row.name);
   });
   if (!by("areas-table").closest("details").open) return;
-  const few = past.stacked(from, to, 13, MOST_AREAS);
+  const few = timeline.stacked(from, to, 13, MOST_AREAS);
   const head = [{ name: "Program", head: true }, ...few.times.map((ns) => ({ name: time(ns), number: true }))];
   new Table(by("areas-table"), head, "Contexts over time").show(few.rows.map((row) => [row.name, ...row.values.map(String)]));
 }
 
 function slider() {
   const range = by("moment");
-  const last = past.frames.length - 1;
+  const last = timeline.frames.length - 1;
   range.min = -1;
   range.max = last;
   if (page.looked === null) range.value = last;
-  const at = page.looked ?? past.now;
-  const text = page.looked === null ? "live" : `${time(at.now_ns)}, ${short((past.now.now_ns - at.now_ns) / 1e9, 1)} s ago`;
+  const at = page.looked ?? timeline.now;
+  const text = page.looked === null ? "live" : `${time(at.now_ns)}, ${short((timeline.now.now_ns - at.now_ns) / 1e9, 1)} s ago`;
   say(by("clock"), text);
   range.setAttribute("aria-valuetext", text);
   by("pause").setAttribute("aria-pressed", String(page.looked !== null));
@@ -155,7 +155,7 @@ function draw(all) {
   say(by("state"), page.lost ? `No daemon: ${page.lost}` : now ? `${now.scope} daemon ${now.version}, process ${now.pid}` : "Waiting for the daemon");
   by("state").className = page.lost ? "lost" : "";
   if (!now) return;
-  const ranks = past.seats;
+  const ranks = timeline.slot;
   facts(now);
   map.lay(page.machine);
   map.show(now, ranks);
@@ -163,8 +163,8 @@ function draw(all) {
   program.show(now.programs.get(page.selected), ranks.get(page.selected) ?? 0, user);
   slider();
   if (all) {
-    timeline(ranks);
-    const until = past.events.filter(({ ns }) => ns <= now.now_ns).slice(-200).reverse();
+    drawTimeline(ranks);
+    const until = timeline.events.filter(({ ns }) => ns <= now.now_ns).slice(-200).reverse();
     log.show(until.map(({ ns, name, text }) => [time(ns), name, text]));
   }
 }
@@ -196,7 +196,7 @@ let caughtUp = false; // what was before the page was opened isn't news
 let announced = 0;
 let waiting = [];
 
-// Tells who can't see the page, but not all the time.
+// Announces events to screen readers, but not all the time.
 function announce(events) {
   waiting.push(...events.filter(({ kind }) => kind !== "grant").map(({ name, text }) => `${name} ${text.split(":")[0]}`));
   if (!waiting.length) return;
@@ -210,7 +210,7 @@ function announce(events) {
   waiting = [];
 }
 
-const events = new EventSource("/events");
+const events = new EventSource("events");
 events.addEventListener("hello", ({ data }) => {
   const hello = JSON.parse(data);
   Object.assign(page, { users: hello.users, machine: hello.machine });
@@ -224,11 +224,11 @@ events.addEventListener("lost", ({ data }) => {
   soon();
 });
 events.addEventListener("moments", ({ data }) => {
-  const told = JSON.parse(data);
-  const happened = past.take(told);
-  if (past.now) wall = Date.now() * 1e6 - past.now.now_ns;
+  const answer = JSON.parse(data);
+  const happened = timeline.take(answer);
+  if (timeline.now) wall = Date.now() * 1e6 - timeline.now.now_ns;
   if (caughtUp) announce(happened);
-  caughtUp ||= past.now !== null && past.now.moment >= told.latest;
+  caughtUp ||= timeline.now !== null && timeline.now.moment >= answer.latest;
   const news = happened.some(({ kind }) => kind !== "grant");
   soon(news, news ? SOON_MS : NUMBERS_MS);
 });
@@ -248,12 +248,12 @@ by("filter").addEventListener("input", () => soon());
 by("span").addEventListener("change", () => soon(true));
 by("areas-table").closest("details").addEventListener("toggle", () => soon(true));
 by("pause").addEventListener("click", () => {
-  page.looked = page.looked === null && past.now ? structuredClone(past.now) : null;
+  page.looked = page.looked === null && timeline.now ? structuredClone(timeline.now) : null;
   soon(true);
 });
 by("moment").addEventListener("input", ({ target }) => {
   const index = Number(target.value);
-  page.looked = index >= past.frames.length - 1 ? null : past.at(index);
+  page.looked = index >= timeline.frames.length - 1 ? null : timeline.at(index);
   soon(true);
 });
 document.addEventListener("visibilitychange", () => soon(true));
@@ -264,7 +264,7 @@ by("ask").addEventListener("click", async () => {
   say(by("asked"), "asking");
   try {
     const of = page.looked ? `?decision=${page.looked.decisions}` : "";
-    const response = await fetch(`/what-if${of}`);
+    const response = await fetch(`what-if${of}`);
     if (!response.ok) throw new Error(await response.text());
     whatIf(await response.json());
     say(by("asked"), "");

@@ -6,7 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct TerminalStyle {
     /// Whether it shows UTF-8.
     pub utf8: bool,
     /// Whether it is to show colours.
@@ -32,25 +32,25 @@ const SYMBOLS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII_BARS: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '@'];
 
-impl Look {
+impl TerminalStyle {
     /// By the environment that `variable` looks up: the locale, and NO_COLOR, which counts if it isn't empty.
-    pub fn of(variable: &dyn Fn(&str) -> Option<String>) -> Look {
+    pub fn of(variable: &dyn Fn(&str) -> Option<String>) -> TerminalStyle {
         let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
         let locale = locale.to_ascii_lowercase();
         let utf8 = locale.contains("utf-8") || locale.contains("utf8");
         let dumb = variable("TERM").is_some_and(|term| term == "dumb" || term.starts_with("vt"));
-        Look { utf8, colour: set(&"NO_COLOR").is_none() && !dumb }
+        TerminalStyle { utf8, colour: set(&"NO_COLOR").is_none() && !dumb }
     }
 
-    /// The letter by which a program is told from others.
-    pub fn symbol(seat: usize) -> char {
-        SYMBOLS.get(seat % SYMBOLS.len()).map_or('?', |byte| char::from(*byte))
+    /// The letter that stands for a program.
+    pub fn symbol(slot: usize) -> char {
+        SYMBOLS.get(slot % SYMBOLS.len()).map_or('?', |byte| char::from(*byte))
     }
 
     /// The style of a program.
-    pub fn program(self, seat: usize) -> Style {
-        self.fg(COLOURS.get(seat % COLOURS.len()).copied().unwrap_or(Color::Reset))
+    pub fn program(self, slot: usize) -> Style {
+        self.fg(COLOURS.get(slot % COLOURS.len()).copied().unwrap_or(Color::Reset))
     }
 
     /// A colour, if there are any.
@@ -87,7 +87,7 @@ pub struct Pen<'a> {
     /// The part.
     pub area: Rect,
     /// How.
-    pub look: Look,
+    pub look: TerminalStyle,
 }
 
 impl Pen<'_> {
@@ -142,13 +142,13 @@ impl Pen<'_> {
 mod tests {
     use super::*;
 
-    fn look(set: &'static [(&'static str, &'static str)]) -> Look {
-        Look::of(&move |name| set.iter().find(|it| it.0 == name).map(|it| it.1.to_owned()))
+    fn look(set: &'static [(&'static str, &'static str)]) -> TerminalStyle {
+        TerminalStyle::of(&move |name| set.iter().find(|it| it.0 == name).map(|it| it.1.to_owned()))
     }
 
     #[test]
     fn the_locale_and_no_color_say_what_a_terminal_is_shown() {
-        assert_eq!(look(&[("LANG", "en_US.UTF-8")]), Look { utf8: true, colour: true });
+        assert_eq!(look(&[("LANG", "en_US.UTF-8")]), TerminalStyle { utf8: true, colour: true });
         assert!(!look(&[("LANG", "C")]).utf8 && !look(&[]).utf8);
         assert!(!look(&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")]).utf8);
         assert!(look(&[("LC_ALL", ""), ("LC_CTYPE", "C.utf8")]).utf8);
@@ -159,7 +159,7 @@ mod tests {
     fn what_does_not_fit_or_cannot_be_shown_harms_nothing() {
         let area = Rect::new(0, 0, 4, 2);
         let mut buffer = Buffer::empty(area);
-        let mut pen = Pen { buffer: &mut buffer, area, look: Look { utf8: false, colour: true } };
+        let mut pen = Pen { buffer: &mut buffer, area, look: TerminalStyle { utf8: false, colour: true } };
         assert_eq!(pen.text(2, 0, "aé\u{1b}", Style::new()), 4);
         pen.text(9, 0, "x", Style::new());
         pen.text(0, 9, "x", Style::new());

@@ -33,7 +33,7 @@ pub fn text(entry: &Entry, program: Option<&str>) -> String {
     };
     let programs = if all == 1 { "1 program".to_owned() } else { format!("{all} programs") };
     let mut text = format!(
-        "decision {} at {:.3} s: {} contexts among {programs}, by policy {} (where it can be told: \
+        "decision {} at {:.3} s: {} contexts among {programs}, by policy {} (where it applies: \
          {objective}, floor {})\n",
         decision.number, decision.machine.now_s, decision.machine.capacity, decision.policy, entry.floor
     );
@@ -175,7 +175,7 @@ mod tests {
     fn a_decision_is_shown_with_all_that_it_was_made_from() {
         let text = text(&entry(), None);
         for line in [
-            "decision 9 at 2.500 s: 8 contexts among 2 programs, by policy scaf (where it can be told: \
+            "decision 9 at 2.500 s: 8 contexts among 2 programs, by policy scaf (where it applies: \
              throughput, floor 0.5)",
             "cg? (3): 6 contexts",
             "  why        half of it",

@@ -1,6 +1,6 @@
 //! What there was from the first moment that is known to the latest one, and the moment that is looked at.
 
-use scafd::control::{Frame, History as Told, Snapshot};
+use scafd::control::{Frame, History as Answer, Snapshot};
 use scafd::history::History;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ const MOST_EVENTS: usize = 500;
 
 /// All moments that are known, and the one that is looked at.
 #[derive(Debug, Default)]
-pub struct Past {
+pub struct Timeline {
     history: History,
     daemon: u32,
     /// What is looked at; `None` before anything is known.
@@ -64,30 +64,30 @@ pub struct Past {
     follows: bool,
     series: BTreeMap<u64, Series>,
     /// By which each program has its letter and colour for as long as it is known.
-    seats: BTreeMap<u64, usize>,
+    slots: BTreeMap<u64, usize>,
     events: Vec<Event>,
 }
 
-impl Past {
-    /// Of a daemon, which says soon what there is.
-    pub fn new() -> Past {
-        Past { follows: true, ..Past::default() }
+impl Timeline {
+    /// Of a daemon that is yet to be asked.
+    pub fn new() -> Timeline {
+        Timeline { follows: true, ..Timeline::default() }
     }
 
     /// Of a recording. It is looked at from its beginning.
-    pub fn recorded(moments: impl Iterator<Item = Snapshot>) -> Past {
-        let mut past = Past { history: History::unbounded(), ..Past::default() };
+    pub fn recorded(moments: impl Iterator<Item = Snapshot>) -> Timeline {
+        let mut timeline = Timeline { history: History::unbounded(), ..Timeline::default() };
         for moment in moments {
-            match past.history.next(moment) {
-                Ok(frame) => past.add(frame),
+            match timeline.history.next(moment) {
+                Ok(frame) => timeline.add(frame),
                 Err(first) => {
-                    past.history.begin(*first);
-                    past.begin();
+                    timeline.history.begin(*first);
+                    timeline.begin();
                 }
             }
         }
-        past.view = past.history.base().cloned();
-        past
+        timeline.view = timeline.history.base().cloned();
+        timeline
     }
 
     /// Number of the latest moment that is known, to ask for those after it.
@@ -100,37 +100,37 @@ impl Past {
         self.history.latest()
     }
 
-    /// Takes in what a daemon told. True if there is more to ask for.
-    pub fn take(&mut self, told: Told) -> bool {
-        let another = told.daemon != self.daemon && self.daemon != 0;
-        self.daemon = told.daemon;
-        match told.base {
+    /// Takes in what a daemon answer. True if there is more to ask for.
+    pub fn take(&mut self, answer: Answer) -> bool {
+        let another = answer.daemon != self.daemon && self.daemon != 0;
+        self.daemon = answer.daemon;
+        match answer.base {
             Some(base) => {
                 self.history.begin(*base);
                 self.begin();
             }
-            // Its numbers mean other moments: all is to be told anew.
+            // Another daemon numbers its moments anew: ask for all of them.
             None if another => {
-                *self = Past { follows: self.follows, ..Past::default() };
+                *self = Timeline { follows: self.follows, ..Timeline::default() };
                 return true;
             }
             None => {}
         }
-        told.frames.into_iter().for_each(|frame| self.add(frame));
+        answer.frames.into_iter().for_each(|frame| self.add(frame));
         self.forget();
         if self.follows {
             self.show_latest();
         }
-        self.latest() < told.latest
+        self.latest() < answer.latest
     }
 
     fn begin(&mut self) {
         self.series.clear();
-        self.seats.clear();
+        self.slots.clear();
         self.events.clear();
         let Some(base) = self.history.base() else { return };
         for program in &base.programs {
-            seat(&mut self.seats, program.id);
+            slot(&mut self.slots, program.id);
             self.series.entry(program.id).or_default().push(base.now_ns, program.dop.unwrap_or(0));
         }
         self.view = Some(base.clone());
@@ -139,18 +139,18 @@ impl Past {
     /// Adds the moment after the latest one, and nothing else.
     fn add(&mut self, frame: Frame) {
         if self.latest() + 1 == frame.moment {
-            self.note(&frame);
+            self.record(&frame);
             self.history.add(frame);
         }
     }
 
-    /// Takes note of what the series and the events need.
-    fn note(&mut self, frame: &Frame) {
+    /// Adds a frame to the series and the events.
+    fn record(&mut self, frame: &Frame) {
         let at_ns = frame.now_ns;
         let mut happened = |what: What| self.events.push(Event { at_ns, what });
         for program in &frame.arrived {
             happened(What::Arrival(program.id, program.name.clone()));
-            seat(&mut self.seats, program.id);
+            slot(&mut self.slots, program.id);
             self.series.entry(program.id).or_default().push(at_ns, program.dop.unwrap_or(0));
         }
         for id in &frame.left {
@@ -179,7 +179,7 @@ impl Past {
     fn forget(&mut self) {
         let Some(oldest_ns) = self.history.base().map(|base| base.now_ns) else { return };
         self.series.retain(|_, series| !series.is_over_before(oldest_ns));
-        self.seats.retain(|id, _| self.series.contains_key(id));
+        self.slots.retain(|id, _| self.series.contains_key(id));
     }
 
     fn show_latest(&mut self) {
@@ -266,8 +266,8 @@ impl Past {
     }
 
     /// A number by which a program has its letter and colour, small and its own for as long as it is known.
-    pub fn seat(&self, program: u64) -> usize {
-        self.seats.get(&program).copied().unwrap_or(0)
+    pub fn slot(&self, program: u64) -> usize {
+        self.slots.get(&program).copied().unwrap_or(0)
     }
 
     /// What happened until the moment that is looked at, the latest last.
@@ -278,13 +278,13 @@ impl Past {
     }
 }
 
-/// Gives a program the first seat that is free.
-fn seat(seats: &mut BTreeMap<u64, usize>, program: u64) {
-    let taken: BTreeSet<usize> = seats.values().copied().collect();
-    let free = (0..).find(|seat| !taken.contains(seat)).unwrap_or(0);
-    seats.entry(program).or_insert(free);
+/// Gives a program the first slot that is free.
+fn slot(slots: &mut BTreeMap<u64, usize>, program: u64) {
+    let taken: BTreeSet<usize> = slots.values().copied().collect();
+    let free = (0..).find(|slot| !taken.contains(slot)).unwrap_or(0);
+    slots.entry(program).or_insert(free);
 }
 
 #[cfg(test)]
-#[path = "past_tests.rs"]
+#[path = "timeline_tests.rs"]
 pub(crate) mod tests;

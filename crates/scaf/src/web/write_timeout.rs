@@ -1,5 +1,4 @@
-//! A connection whose other end must take what it is sent: one that takes nothing for a while is closed. So
-//! who doesn't read holds no memory for long.
+//! Closes a connection whose client has read nothing for a while, so that it holds no memory for long.
 
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
@@ -10,17 +9,17 @@ use tokio::time::{Sleep, sleep};
 
 /// See the module.
 #[derive(Debug)]
-pub struct Patient<I> {
+pub struct WriteTimeout<I> {
     io: I,
-    patience: Duration,
-    /// Runs while the other end takes nothing.
+    limit: Duration,
+    /// Runs while the client reads nothing.
     waits: Option<Pin<Box<Sleep>>>,
 }
 
-impl<I> Patient<I> {
+impl<I> WriteTimeout<I> {
     /// Waits for so long at most.
-    pub fn new(io: I, patience: Duration) -> Patient<I> {
-        Patient { io, patience, waits: None }
+    pub fn new(io: I, limit: Duration) -> WriteTimeout<I> {
+        WriteTimeout { io, limit, waits: None }
     }
 
     fn unless_late<T>(&mut self, context: &mut Context<'_>, done: Poll<Result<T>>) -> Poll<Result<T>> {
@@ -28,8 +27,8 @@ impl<I> Patient<I> {
             self.waits = None;
             return done;
         }
-        let patience = self.patience;
-        let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let limit = self.limit;
+        let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(limit)));
         match waits.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(Error::from(ErrorKind::TimedOut))),
             Poll::Pending => Poll::Pending,
@@ -37,7 +36,7 @@ impl<I> Patient<I> {
     }
 }
 
-impl<I: AsyncRead + Unpin> AsyncRead for Patient<I> {
+impl<I: AsyncRead + Unpin> AsyncRead for WriteTimeout<I> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -47,7 +46,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for Patient<I> {
     }
 }
 
-impl<I: AsyncWrite + Unpin> AsyncWrite for Patient<I> {
+impl<I: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<I> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<Result<usize>> {
         let done = Pin::new(&mut self.io).poll_write(context, data);
         self.unless_late(context, done)
@@ -71,11 +70,11 @@ mod tests {
     #[tokio::test]
     async fn who_takes_nothing_is_given_up() {
         let (ours, _theirs) = tokio::net::UnixStream::pair().unwrap();
-        let mut patient = Patient::new(ours, Duration::from_millis(50));
+        let mut limited = WriteTimeout::new(ours, Duration::from_millis(50));
         let data = vec![0; 1 << 20];
         let error = loop {
             let wrote =
-                std::future::poll_fn(|context| Pin::new(&mut patient).poll_write(context, &data)).await;
+                std::future::poll_fn(|context| Pin::new(&mut limited).poll_write(context, &data)).await;
             if let Err(error) = wrote {
                 break error;
             }

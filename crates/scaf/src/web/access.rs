@@ -1,39 +1,41 @@
-//! Who is let in. Pure: of a request's head.
+//! Which requests are answered. Pure: of a request's head.
 //!
 //! On TCP, any user of this machine can connect, and so can any page in a browser on it. So a request must
-//! have the token, which only who started us was told: in the address at first, then as a cookie, or as
-//! Prometheus sends it. And its `Host` must be a name of this machine, lest a page elsewhere gives its own
-//! name our address. A UNIX socket's permissions do both.
+//! have the token, which only the user who started us knows: as Prometheus sends it, or once in the address.
+//! The browser is then sent to a path with another random name. That isn't a cookie, because browsers send
+//! cookies to every port of 127.0.0.1, so to other users' servers on it. The `Host` must be a name
+//! of this machine, lest a page elsewhere gives its own name our address. A UNIX socket needs neither: its
+//! permissions say who may connect.
 
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, COOKIE, HOST, TRANSFER_ENCODING};
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, Method, StatusCode};
 
 /// What a request must have.
 #[derive(Clone, Debug)]
-pub enum Gate {
-    /// Nothing: who could connect is let in.
+pub enum Access {
+    /// Nothing: who could connect is answered.
     Open,
-    /// A token; the cookie that it is kept in has this name.
+    /// A token, or the path below which a browser that had it finds the page.
     Token {
         /// The token.
         token: String,
-        /// Cookies are the same for all ports of a machine: the name tells them apart.
-        cookie: String,
+        /// The path's name, another one each time.
+        page: String,
     },
 }
 
-/// How somebody is let in.
+/// What is to be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// At once.
-    In,
-    /// By the address with the token. He gets this cookie, and is sent to the address without.
-    WithCookie(String),
+    /// That path.
+    Path(String),
+    /// Where the page is: that path.
+    Redirect(String),
 }
 
-/// Why somebody isn't let in.
+/// Why a request isn't answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Refusal {
@@ -44,7 +46,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Its number in HTTP.
+    /// Its status in HTTP.
     pub fn status(self) -> StatusCode {
         match self {
             Refusal::Method => StatusCode::METHOD_NOT_ALLOWED,
@@ -68,10 +70,10 @@ impl Refusal {
     }
 }
 
-impl Gate {
-    /// Whether the request is let in.
+impl Access {
+    /// What is to be answered to the request.
     /// # Errors
-    /// Why it isn't.
+    /// Why it isn't answered.
     pub fn check(&self, request: &Parts) -> Result<Pass, Refusal> {
         if request.method != Method::GET && request.method != Method::HEAD {
             return Err(Refusal::Method);
@@ -80,19 +82,23 @@ impl Gate {
         if request.headers.contains_key(TRANSFER_ENCODING) || length.is_some_and(|it| it != b"0") {
             return Err(Refusal::Body);
         }
-        let Gate::Token { token, cookie } = self else { return Ok(Pass::In) };
+        let path = request.uri.path();
+        let Access::Token { token, page } = self else { return Ok(Pass::Path(path.to_owned())) };
         if !asks_this_machine(request) {
             return Err(Refusal::Host);
         }
-        if bearer(&request.headers).is_some_and(|it| same(it, token))
-            || cookies(&request.headers, cookie).any(|it| same(it, token))
+        if bearer(&request.headers).is_some_and(|it| same(it, token)) {
+            return Ok(Pass::Path(path.to_owned()));
+        }
+        if let Some((first, rest)) = path.strip_prefix('/').and_then(|path| path.split_once('/'))
+            && same(first, page)
         {
-            return Ok(Pass::In);
+            return Ok(Pass::Path(format!("/{rest}")));
         }
         let parameters = request.uri.query().unwrap_or_default().split('&');
         let given = parameters.filter_map(|it| it.strip_prefix("token=")).any(|it| same(it, token));
-        if given && request.uri.path() == "/" {
-            return Ok(Pass::WithCookie(format!("{cookie}={token}; HttpOnly; SameSite=Strict; Path=/")));
+        if given && path == "/" {
+            return Ok(Pass::Redirect(format!("/{page}/")));
         }
         Err(Refusal::Token)
     }
@@ -112,12 +118,6 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     kind.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
-    let texts = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
-    let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(move |(key, _)| *key == name).map(|(_, value)| value)
-}
-
 /// Compares in a time that doesn't tell where two tokens differ.
 fn same(given: &str, token: &str) -> bool {
     let differ = |(a, b): (u8, u8)| a ^ b;
@@ -130,51 +130,64 @@ mod tests {
     use super::*;
     use hyper::Request;
 
-    fn gate() -> Gate {
-        Gate::Token { token: "abcd".into(), cookie: "scaf-7223".into() }
-    }
-
     fn asked(uri: &str, headers: &[(&str, &str)]) -> Result<Pass, Refusal> {
+        let access = Access::Token { token: "abcd".into(), page: "secret".into() };
         let mut request = Request::get(uri);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        gate().check(&request.body(()).unwrap().into_parts().0)
+        access.check(&request.body(()).unwrap().into_parts().0)
+    }
+
+    fn path(path: &str) -> Result<Pass, Refusal> {
+        Ok(Pass::Path(path.into()))
     }
 
     const HERE: (&str, &str) = ("host", "127.0.0.1:7223");
 
     #[test]
-    fn the_token_opens_as_link_cookie_and_header() {
-        let cookie = "scaf-7223=abcd; HttpOnly; SameSite=Strict; Path=/".to_owned();
-        assert_eq!(asked("/?token=abcd", &[HERE]), Ok(Pass::WithCookie(cookie)));
-        assert_eq!(asked("/x", &[HERE, ("cookie", "a=b; scaf-7223=abcd")]), Ok(Pass::In));
-        assert_eq!(asked("/x", &[HERE, ("authorization", "Bearer abcd")]), Ok(Pass::In));
+    fn the_token_opens_as_link_and_header_and_then_the_secret_path_does() {
+        assert_eq!(asked("/?token=abcd", &[HERE]), Ok(Pass::Redirect("/secret/".into())));
+        assert_eq!(asked("/x", &[HERE, ("authorization", "Bearer abcd")]), path("/x"));
+        assert_eq!(asked("/secret/", &[HERE]), path("/"));
+        assert_eq!(asked("/secret/x?y", &[HERE]), path("/x"));
     }
 
     #[test]
     fn without_it_nothing_does() {
         for headers in [
             &[HERE][..],
-            &[HERE, ("cookie", "scaf-7223=abcx")],
-            &[HERE, ("cookie", "scaf-7224=abcd")],
-            &[HERE, ("cookie", "scaf-7223")],
+            // Browsers send cookies to other ports as well, so to other users' servers.
+            &[HERE, ("cookie", "scaf-7223=abcd")],
+            &[HERE, ("cookie", "scaf-7223=secret")],
             &[HERE, ("authorization", "Basic abcd")],
             &[HERE, ("authorization", "Bearer abcde")],
+            &[HERE, ("authorization", "Bearer secret")],
             &[HERE, ("authorization", "Bearer ")],
         ] {
             assert_eq!(asked("/metrics", headers), Err(Refusal::Token), "{headers:?}");
         }
-        assert_eq!(asked("/?token=abc", &[HERE]), Err(Refusal::Token));
-        assert_eq!(asked("/?token=", &[HERE]), Err(Refusal::Token));
-        assert_eq!(asked("/metrics?token=abcd", &[HERE]), Err(Refusal::Token));
+        for uri in [
+            "/?token=abc",
+            "/?token=",
+            "/?token=secret",
+            "/metrics?token=abcd",
+            "/secret",
+            "/secre/",
+            "/abcd/",
+            "//",
+            "/secretx/metrics",
+            "/x/secret/",
+        ] {
+            assert_eq!(asked(uri, &[HERE]), Err(Refusal::Token), "{uri}");
+        }
     }
 
     #[test]
     fn only_this_machines_names_are_answered() {
         let token = ("authorization", "bearer abcd");
         for host in ["127.0.0.1", "localhost:8000", "[::1]:7223"] {
-            assert_eq!(asked("/", &[token, ("host", host)]), Ok(Pass::In), "{host}");
+            assert_eq!(asked("/", &[token, ("host", host)]), path("/"), "{host}");
         }
         for host in
             ["evil.example", "127.0.0.1.evil.example:7223", "", "x@127.0.0.1", "127.0.0.1@evil.example"]
@@ -189,10 +202,10 @@ mod tests {
     #[test]
     fn nothing_is_changed_or_uploaded() {
         let (mut parts, ()) = Request::post("/").body(()).unwrap().into_parts();
-        assert_eq!(Gate::Open.check(&parts), Err(Refusal::Method));
+        assert_eq!(Access::Open.check(&parts), Err(Refusal::Method));
         parts.method = Method::HEAD;
-        assert_eq!(Gate::Open.check(&parts), Ok(Pass::In));
+        assert_eq!(Access::Open.check(&parts), path("/"));
         parts.headers.insert(CONTENT_LENGTH, "7".parse().unwrap());
-        assert_eq!(Gate::Open.check(&parts), Err(Refusal::Body));
+        assert_eq!(Access::Open.check(&parts), Err(Refusal::Body));
     }
 }

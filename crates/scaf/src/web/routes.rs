@@ -1,8 +1,8 @@
 //! The answer to a request.
 
-use super::gate::{Gate, Pass};
-use super::live::Live;
+use super::access::{Access, Pass};
 use super::metrics::Format;
+use super::poller::Poller;
 use super::{assets, events, what_if};
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
@@ -16,25 +16,25 @@ use tokio::sync::{Semaphore, mpsc};
 
 /// What all connections share.
 #[derive(Debug)]
-pub struct House {
+pub struct Shared {
     /// What is known of the daemon.
-    pub live: Arc<Live>,
-    /// Who is let in.
-    pub gate: Gate,
+    pub live: Arc<Poller>,
+    /// What is answered to whom.
+    pub access: Access,
     /// Only one question at a time that takes the daemon's time or ours.
     pub turn: Semaphore,
 }
 
-/// What is sent: a text, or events as they come.
+/// A body: a text, or events as they come.
 #[derive(Debug)]
-pub enum Said {
-    /// All of it; `None` when it is said.
+pub enum Content {
+    /// All of it; `None` once it is sent.
     Text(Option<Bytes>),
     /// One event after the other.
     Events(mpsc::Receiver<Bytes>),
 }
 
-impl Body for Said {
+impl Body for Content {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -43,26 +43,26 @@ impl Body for Said {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut *self {
-            Said::Text(text) => Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
-            Said::Events(events) => events.poll_recv(context).map(|it| it.map(|it| Ok(Frame::data(it)))),
+            Content::Text(text) => Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
+            Content::Events(events) => events.poll_recv(context).map(|it| it.map(|it| Ok(Frame::data(it)))),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Said::Text(None))
+        matches!(self, Content::Text(None))
     }
 
     fn size_hint(&self) -> hyper::body::SizeHint {
         match self {
-            Said::Text(text) => {
+            Content::Text(text) => {
                 hyper::body::SizeHint::with_exact(text.as_ref().map_or(0, |text| text.len() as u64))
             }
-            Said::Events(_) => hyper::body::SizeHint::default(),
+            Content::Events(_) => hyper::body::SizeHint::default(),
         }
     }
 }
 
-/// Nothing but what we serve is loaded or run, nobody frames the page, guesses types or learns its address.
+/// Only what we serve is loaded or run; no page may frame ours, guess types or learn the address.
 const SAFETY: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -77,8 +77,8 @@ const SAFETY: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-fn text(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response<Said> {
-    let mut response = Response::new(Said::Text(Some(text.into())));
+fn text(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response<Content> {
+    let mut response = Response::new(Content::Text(Some(text.into())));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
@@ -87,21 +87,20 @@ fn text(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Respo
 const PLAIN: &str = "text/plain; charset=utf-8";
 
 /// Answers a request.
-pub async fn answer(house: &Arc<House>, request: Request<Incoming>) -> Response<Said> {
+pub async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Content> {
     let (request, _body) = request.into_parts();
-    let mut response = match house.gate.check(&request) {
-        Ok(Pass::In) => route(house, &request).await,
-        Ok(Pass::WithCookie(cookie)) => {
+    let mut response = match shared.access.check(&request) {
+        Ok(Pass::Path(path)) => route(shared, &path, &request).await,
+        Ok(Pass::Redirect(path)) => {
             let mut response = text(StatusCode::SEE_OTHER, PLAIN, "");
-            response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/"));
-            if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-                response.headers_mut().insert(header::SET_COOKIE, cookie);
+            if let Ok(path) = HeaderValue::from_str(&path) {
+                response.headers_mut().insert(header::LOCATION, path);
             }
             response
         }
         Err(refusal) => {
             let mut response = text(refusal.status(), PLAIN, refusal.text());
-            // Strangers hold no connection.
+            // Without the token, a client can't hold a connection open.
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             if refusal.status() == StatusCode::UNAUTHORIZED {
                 response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -118,13 +117,13 @@ pub async fn answer(house: &Arc<House>, request: Request<Incoming>) -> Response<
     response
 }
 
-async fn route(house: &Arc<House>, request: &Parts) -> Response<Said> {
-    match request.uri.path() {
-        "/events" => events(house, request),
+async fn route(shared: &Arc<Shared>, path: &str, request: &Parts) -> Response<Content> {
+    match path {
+        "/events" => events(shared, request),
         "/metrics" => {
             let accept = request.headers.get(header::ACCEPT).and_then(|it| it.to_str().ok());
             let format = Format::accepted(accept.unwrap_or_default());
-            blocking(house, format.content_type(), move |live| {
+            blocking(shared, format.content_type(), move |live| {
                 live.metrics(format).map_err(|error| format!("{error:#}\n"))
             })
             .await
@@ -132,7 +131,7 @@ async fn route(house: &Arc<House>, request: &Parts) -> Response<Said> {
         "/what-if" => {
             let at = request.uri.query().unwrap_or_default().strip_prefix("decision=");
             let at = at.and_then(|at| at.parse().ok());
-            blocking(house, "application/json", move |live| what_if::asked(live, at)).await
+            blocking(shared, "application/json", move |live| what_if::asked(live, at)).await
         }
         path => match assets::find(path) {
             Some((kind, content)) => text(StatusCode::OK, kind, content),
@@ -143,13 +142,13 @@ async fn route(house: &Arc<House>, request: &Parts) -> Response<Said> {
 
 /// What takes a while is done by another thread, for one at a time.
 async fn blocking(
-    house: &Arc<House>,
+    shared: &Arc<Shared>,
     kind: &'static str,
-    work: impl FnOnce(&Live) -> Result<String, String> + Send + 'static,
-) -> Response<Said> {
+    work: impl FnOnce(&Poller) -> Result<String, String> + Send + 'static,
+) -> Response<Content> {
     let failed = |why: String| text(StatusCode::SERVICE_UNAVAILABLE, PLAIN, why);
-    let Ok(_turn) = house.turn.acquire().await else { return failed(String::new()) };
-    let live = Arc::clone(&house.live);
+    let Ok(_turn) = shared.turn.acquire().await else { return failed(String::new()) };
+    let live = Arc::clone(&shared.live);
     match tokio::task::spawn_blocking(move || work(&live)).await {
         Ok(Ok(said)) => text(StatusCode::OK, kind, said),
         Ok(Err(why)) => failed(why),
@@ -157,17 +156,17 @@ async fn blocking(
     }
 }
 
-fn events(house: &Arc<House>, request: &Parts) -> Response<Said> {
-    let Some(viewer) = house.live.watch(events::MOST_VIEWERS) else {
-        return text(StatusCode::SERVICE_UNAVAILABLE, PLAIN, "Too many watch already.\n");
+fn events(shared: &Arc<Shared>, request: &Parts) -> Response<Content> {
+    let Some(viewer) = shared.live.watch(events::MOST_VIEWERS) else {
+        return text(StatusCode::SERVICE_UNAVAILABLE, PLAIN, "Too many pages are open already.\n");
     };
     let mut response = text(StatusCode::OK, "text/event-stream", "");
     if request.method == Method::GET {
         let last = request.headers.get("last-event-id").and_then(|it| it.to_str().ok());
         let from = events::place(last.unwrap_or_default());
         let (sender, receiver) = mpsc::channel(1);
-        tokio::spawn(events::tell(Arc::clone(&house.live), viewer, from, sender));
-        *response.body_mut() = Said::Events(receiver);
+        tokio::spawn(events::tell(Arc::clone(&shared.live), viewer, from, sender));
+        *response.body_mut() = Content::Events(receiver);
     }
     response
 }

@@ -1,9 +1,9 @@
 //! What is below the table: the selected program, or what happened.
 
-use super::look::{Look, Pen};
-use super::plot;
-use crate::top::past::What;
+use super::speedup_plot;
+use super::terminal_style::{Pen, TerminalStyle};
 use crate::top::state::State;
+use crate::top::timeline::What;
 use crate::{details, worth};
 use ratatui::style::{Color, Style};
 use scafd::control::{Program, Snapshot};
@@ -17,13 +17,13 @@ pub fn program(pen: &mut Pen<'_>, state: &State, view: &Snapshot) {
     let equal = worth::equal_parts(view).get(&program.id).copied();
     reasons(&mut pen.on(0, 0, text_width.saturating_sub(1), height), state, program, equal);
     if wide {
-        plot::draw(&mut pen.on(text_width, 0, width - text_width, height), program, equal);
+        speedup_plot::draw(&mut pen.on(text_width, 0, width - text_width, height), program, equal);
     }
 }
 
 fn reasons(pen: &mut Pen<'_>, state: &State, program: &Program, equal: Option<u32>) {
     let title = format!("{} ({}, {})", program.name, program.pid, state.user(program.uid));
-    pen.text(0, 0, &title, Look::strong());
+    pen.text(0, 0, &title, TerminalStyle::strong());
     let mut y = 1;
     for (at, (what, said)) in details::of(program).into_iter().enumerate() {
         y = pen.wrapped(y, 2, &format!("{what}: {said}"), Style::new());
@@ -47,7 +47,7 @@ fn compared(program: &Program, equal: Option<u32>) -> Option<String> {
 
 /// What happened, the latest first.
 pub fn events(pen: &mut Pen<'_>, state: &State, view: &Snapshot) {
-    let events = state.past.events();
+    let events = state.timeline.events();
     for (y, event) in events.iter().rev().take(usize::from(pen.area.height)).enumerate() {
         let y = u16::try_from(y).unwrap_or(u16::MAX);
         let ago_s = view.now_ns.saturating_sub(event.at_ns) as f64 * 1e-9;

@@ -1,6 +1,6 @@
 //! What lies over the table: the page about the keys, and lists to choose from.
 
-use super::look::{Look, Pen};
+use super::terminal_style::{Pen, TerminalStyle};
 use crate::top::state::{Menu, State};
 use ratatui::style::Style;
 
@@ -26,9 +26,9 @@ const HELP: [(&str, &str); 17] = [
 
 /// The page about the keys.
 pub fn help(pen: &mut Pen<'_>) {
-    pen.text(0, 0, "scaf top: keys", Look::strong());
+    pen.text(0, 0, "scaf top: keys", TerminalStyle::strong());
     for (y, (keys, what)) in (1..).zip(HELP) {
-        pen.text(1, y, keys, Look::strong());
+        pen.text(1, y, keys, TerminalStyle::strong());
         pen.text(20, y, what, Style::new());
     }
     let y = HELP.len() as u16;
@@ -58,11 +58,11 @@ pub fn menu(pen: &mut Pen<'_>, state: &State, menu: Menu, at: usize) {
     let widest = offers.iter().map(|offer| offer.chars().count()).chain([title.len()]).max().unwrap_or(0);
     let width = u16::try_from(widest).unwrap_or(u16::MAX).saturating_add(2).min(pen.area.width);
     let height = pen.area.height;
-    pen.text(0, 0, &pad(title, width), Look::reversed().patch(Look::strong()));
+    pen.text(0, 0, &pad(title, width), TerminalStyle::reversed().patch(TerminalStyle::strong()));
     let rows = usize::from(height.saturating_sub(1)).max(1);
     let first = at / rows * rows;
     for (y, (place, offer)) in (1..).zip(offers.iter().enumerate().skip(first).take(rows)) {
-        let style = if place == at { Look::reversed() } else { Style::new() };
+        let style = if place == at { TerminalStyle::reversed() } else { Style::new() };
         pen.text(0, y, &pad(offer, width), style);
     }
 }

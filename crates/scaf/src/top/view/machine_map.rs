@@ -3,7 +3,7 @@
 //! A NUMA node begins a line where there is room, last-level caches are set apart by a blank. A cell stands
 //! for several PUs where the machine is larger than its part of the screen.
 
-use super::look::{Look, Pen};
+use super::terminal_style::{Pen, TerminalStyle};
 use crate::top::state::State;
 use scaf_policy::{Pu, Topology};
 use scafd::control::Snapshot;
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 /// What a cell shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cell {
-    /// Nobody's.
+    /// No program's.
     Free,
     /// Not to be given away.
     Away,
-    /// The program with that seat.
+    /// The program with that slot.
     Of(usize),
     /// Several programs'.
     Mixed,
@@ -32,7 +32,7 @@ pub fn draw(pen: &mut Pen<'_>, state: &State, view: &Snapshot) {
     let lines = laid_out(state, view, pen.area.width, pen.area.height);
     for (y, line) in lines.iter().enumerate() {
         let y = u16::try_from(y).unwrap_or(u16::MAX);
-        let mut x = pen.text(0, y, &line.label, Look::strong());
+        let mut x = pen.text(0, y, &line.label, TerminalStyle::strong());
         for cell in &line.cells {
             let look = pen.look;
             let (dot, style) = match cell {
@@ -40,7 +40,7 @@ pub fn draw(pen: &mut Pen<'_>, state: &State, view: &Snapshot) {
                 Some(Cell::Free) => ('.', ratatui::style::Style::new()),
                 Some(Cell::Away) => ('-', ratatui::style::Style::new()),
                 Some(Cell::Mixed) => ('*', ratatui::style::Style::new()),
-                Some(Cell::Of(seat)) => (Look::symbol(*seat), look.program(*seat)),
+                Some(Cell::Of(slot)) => (TerminalStyle::symbol(*slot), look.program(*slot)),
             };
             pen.dot(x, y, dot, style);
             x = x.saturating_add(1);
@@ -59,10 +59,10 @@ fn laid_out(state: &State, view: &Snapshot, width: u16, most: u16) -> Vec<Line> 
     if width < 10 || most == 0 {
         return Vec::new();
     }
-    let seat = |id: u64| state.past.seat(id);
+    let slot = |id: u64| state.timeline.slot(id);
     let nodes = match &state.machine {
-        machine if machine.pus.is_empty() => unplaced(view, &seat),
-        machine => placed(view, machine, &seat),
+        machine if machine.pus.is_empty() => unplaced(view, &slot),
+        machine => placed(view, machine, &slot),
     };
     let longest = nodes.iter().map(|(_, caches)| caches.iter().map(Vec::len).sum()).max().unwrap_or(0);
     let mut each = 1;
@@ -116,11 +116,11 @@ fn together(cells: &[Cell]) -> Cell {
     if cells.iter().all(|cell| *cell == first) { first } else { Cell::Mixed }
 }
 
-fn placed(view: &Snapshot, machine: &Topology, seat: &dyn Fn(u64) -> usize) -> Nodes {
+fn placed(view: &Snapshot, machine: &Topology, slot: &dyn Fn(u64) -> usize) -> Nodes {
     let mut owners: BTreeMap<u32, Cell> = BTreeMap::new();
     for program in view.programs.iter().filter(|it| it.dop.is_some()) {
         for pu in program.pus.iter() {
-            owners.entry(pu).and_modify(|cell| *cell = Cell::Mixed).or_insert(Cell::Of(seat(program.id)));
+            owners.entry(pu).and_modify(|cell| *cell = Cell::Mixed).or_insert(Cell::Of(slot(program.id)));
         }
     }
     let free = |pu: u32| if view.pus.contains(pu) { Cell::Free } else { Cell::Away };
@@ -159,12 +159,12 @@ fn distinct(machine: &Topology, of: impl Fn(&Pu) -> u32) -> usize {
 const MOST_UNPLACED: usize = 4096;
 
 /// Where it isn't known which PUs programs have: how many.
-fn unplaced(view: &Snapshot, seat: &dyn Fn(u64) -> usize) -> Nodes {
+fn unplaced(view: &Snapshot, slot: &dyn Fn(u64) -> usize) -> Nodes {
     let mut cells = Vec::new();
     for program in &view.programs {
         let dop = usize::try_from(program.dop.unwrap_or(0)).unwrap_or(MOST_UNPLACED);
         let room = MOST_UNPLACED.saturating_sub(cells.len());
-        cells.extend(std::iter::repeat_n(Cell::Of(seat(program.id)), dop.min(room)));
+        cells.extend(std::iter::repeat_n(Cell::Of(slot(program.id)), dop.min(room)));
     }
     let capacity = usize::try_from(view.capacity).unwrap_or(MOST_UNPLACED).min(MOST_UNPLACED);
     if cells.len() < capacity {

@@ -33,7 +33,7 @@ function copy(state) {
   return { ...state, programs: new Map(programs) };
 }
 
-export class Past {
+export class Timeline {
   constructor() {
     this.daemon = 0;
     this.forgetAll();
@@ -44,25 +44,25 @@ export class Past {
     this.now = null;
     this.frames = [];
     this.series = new Map(); // by program: its name, and [ns, contexts] where these changed
-    this.seats = new Map(); // by which each has its letter and colour for as long as it is known
+    this.slot = new Map(); // by which each has its letter and colour for as long as it is known
     this.events = []; // what happened, the latest last
   }
 
-  // Takes in what was told. Returns what happened that is worth telling of.
-  take(told) {
-    if (told.daemon !== this.daemon) this.forgetAll();
-    this.daemon = told.daemon;
-    if (told.base) {
+  // Adds an answer. Returns what happened in it.
+  take(answer) {
+    if (answer.daemon !== this.daemon) this.forgetAll();
+    this.daemon = answer.daemon;
+    if (answer.base) {
       this.forgetAll();
-      this.base = begin(told.base);
-      this.now = begin(told.base);
-      for (const program of told.base.programs) this.had(this.now.now_ns, program);
+      this.base = begin(answer.base);
+      this.now = begin(answer.base);
+      for (const program of answer.base.programs) this.had(this.now.now_ns, program);
     }
     if (!this.now) return [];
     const before = this.events.length ? this.events[this.events.length - 1] : null;
-    for (const frame of told.frames) {
+    for (const frame of answer.frames) {
       if (frame.moment !== this.now.moment + 1) continue;
-      this.note(frame);
+      this.record(frame);
       advance(this.now, frame);
       this.frames.push(frame);
     }
@@ -73,17 +73,17 @@ export class Past {
   had(ns, { id, name, dop }) {
     if (!this.series.has(id)) {
       this.series.set(id, { name, changes: [] });
-      const taken = new Set(this.seats.values());
-      let seat = 0;
-      while (taken.has(seat)) seat++;
-      this.seats.set(id, seat);
+      const taken = new Set(this.slot.values());
+      let slot = 0;
+      while (taken.has(slot)) slot++;
+      this.slot.set(id, slot);
     }
     const { changes } = this.series.get(id);
     const contexts = dop ?? 0;
     if (!changes.length || changes[changes.length - 1][1] !== contexts) changes.push([ns, contexts]);
   }
 
-  note(frame) {
+  record(frame) {
     const ns = frame.now_ns;
     const happened = (kind, name, text) => this.events.push({ ns, kind, name, text });
     for (const program of frame.arrived ?? []) {
@@ -119,7 +119,7 @@ export class Past {
       while (changes.length > 1 && changes[1][0] <= oldest) changes.shift();
       if (changes.length === 1 && changes[0][1] === 0) {
         this.series.delete(id);
-        this.seats.delete(id);
+        this.slot.delete(id);
       }
     }
   }

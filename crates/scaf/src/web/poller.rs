@@ -1,10 +1,10 @@
-//! What is known of the daemon, kept up to date by one thread for all who look.
+//! The daemon's history, kept up to date by one thread for all pages and metrics.
 //!
-//! It asks twenty times a second while somebody watches, else every few seconds: nothing is missed by
-//! that, for the daemon keeps ten minutes. Whoever wants metrics has it ask at once.
+//! It asks twenty times a second while a page is open, else every few seconds. Nothing is missed, as the
+//! daemon keeps ten minutes. A request for metrics has it ask at once.
 
-use super::ledger::Ledger;
 use super::metrics::{self, Format, Known};
+use super::program_totals::ProgramTotals;
 use crate::daemon;
 use crate::feed::Feed;
 use anyhow::{Context, Result};
@@ -18,10 +18,10 @@ use std::thread::Thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Time between two questions while somebody watches: what happens is kept within 0.05 s and so seen within
+/// Time between two requests while a page is open: what happens is kept within 0.05 s and so seen within
 /// 0.1.
 const WATCHED: Duration = Duration::from_millis(50);
-/// The same while nobody does, and while there is no daemon.
+/// The same while none is, and while there is no daemon.
 const UNWATCHED: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_secs(1);
 /// Answers taken at once: a full history has fewer.
@@ -29,7 +29,7 @@ const AT_ONCE: usize = 200;
 
 /// See the module.
 #[derive(Debug)]
-pub struct Live {
+pub struct Poller {
     state: Mutex<State>,
     /// Only one asks at a time.
     asking: Mutex<()>,
@@ -42,7 +42,7 @@ pub struct Live {
 #[derive(Debug)]
 struct State {
     feed: Feed,
-    ledger: Ledger,
+    totals: ProgramTotals,
     machine: Topology,
     socket: Option<PathBuf>,
     /// Why there is no daemon, if there is none.
@@ -53,17 +53,17 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Live {
+impl Poller {
     /// Of a daemon that is yet to be asked, with metrics of so many programs' names.
-    pub fn new(programs: usize) -> Arc<Live> {
+    pub fn new(programs: usize) -> Arc<Poller> {
         let state = State {
             feed: Feed::default(),
-            ledger: Ledger::new(programs),
+            totals: ProgramTotals::new(programs),
             machine: Topology::default(),
             socket: None,
             lost: None,
         };
-        Arc::new(Live {
+        Arc::new(Poller {
             state: Mutex::new(state),
             asking: Mutex::new(()),
             news: watch::Sender::new(0),
@@ -75,7 +75,7 @@ impl Live {
     /// Starts the thread that asks. It ends with the process.
     /// # Errors
     /// There can't be another thread.
-    pub fn start(self: &Arc<Live>) -> Result<()> {
+    pub fn start(self: &Arc<Poller>) -> Result<()> {
         let live = Arc::clone(self);
         let follow = move || {
             loop {
@@ -127,12 +127,12 @@ impl Live {
     fn take_from(&self, socket: &std::path::Path) -> Result<()> {
         for _ in 0..AT_ONCE {
             let moment = locked(&self.state).feed.moment();
-            let Reply::History(told) = daemon::ask(socket, &Request::History(moment))? else { break };
+            let Reply::History(answer) = daemon::ask(socket, &Request::History(moment))? else { break };
             let state = &mut *locked(&self.state);
-            let ledger = &mut state.ledger;
-            let more = state.feed.take(*told, |before, frame| ledger.book(before, frame));
+            let totals = &mut state.totals;
+            let more = state.feed.take(*answer, |before, frame| totals.add(before, frame));
             if let Some(now) = state.feed.latest() {
-                ledger.open(now);
+                totals.admit(now);
             }
             if !more {
                 break;
@@ -156,13 +156,13 @@ impl Live {
         locked(&self.state).machine.clone()
     }
 
-    /// As many moments as are told at once after that moment of that daemon, and whether that is all.
+    /// As many moments as are sent at once after that moment of that daemon, and whether that is all.
     pub fn since(&self, daemon: u32, moment: u64) -> (History, bool) {
         let state = locked(&self.state);
-        let told = state.feed.since(daemon, moment);
-        let last = told.frames.last().map(|frame| frame.moment);
-        let all = last.is_none_or(|last| last == told.latest);
-        (told, all)
+        let answer = state.feed.since(daemon, moment);
+        let last = answer.frames.last().map(|frame| frame.moment);
+        let all = last.is_none_or(|last| last == answer.latest);
+        (answer, all)
     }
 
     /// All metrics, as of now.
@@ -172,7 +172,7 @@ impl Live {
         self.ask();
         let state = locked(&self.state);
         let now = state.feed.latest().filter(|_| state.lost.is_none());
-        Ok(metrics::text(&Known { now, ledger: &state.ledger, clock_ns: now_ns() }, format)?)
+        Ok(metrics::text(&Known { now, totals: &state.totals, clock_ns: now_ns() }, format)?)
     }
 
     /// Tells when something is new.
@@ -180,8 +180,8 @@ impl Live {
         self.news.subscribe()
     }
 
-    /// Somebody watches until what is returned is dropped; `None` if too many do.
-    pub fn watch(self: &Arc<Live>, most: usize) -> Option<Viewer> {
+    /// A page is open until what is returned is dropped; `None` if too many are.
+    pub fn watch(self: &Arc<Poller>, most: usize) -> Option<Viewer> {
         let one_more = |now: usize| (now < most).then_some(now + 1);
         self.viewers.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).ok()?;
         if let Some(thread) = self.thread.get() {
@@ -191,9 +191,9 @@ impl Live {
     }
 }
 
-/// Somebody who watches.
+/// An open page.
 #[derive(Debug)]
-pub struct Viewer(Arc<Live>);
+pub struct Viewer(Arc<Poller>);
 
 impl Drop for Viewer {
     fn drop(&mut self) {
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn only_so_many_may_watch_at_a_time() {
-        let live = Live::new(1);
+        let live = Poller::new(1);
         let first = live.watch(2);
         let second = live.watch(2);
         assert!(first.is_some() && second.is_some() && live.watch(2).is_none());

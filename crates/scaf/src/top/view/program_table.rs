@@ -1,9 +1,9 @@
 //! The table of programs, with each one's contexts over time.
 
-use super::look::{Look, Pen};
-use crate::top::past::Series;
+use super::terminal_style::{Pen, TerminalStyle};
 use crate::top::rows::{Column, Row};
 use crate::top::state::State;
+use crate::top::timeline::Series;
 use ratatui::style::Style;
 use scafd::control::{Program, Snapshot};
 
@@ -33,17 +33,17 @@ pub fn draw(pen: &mut Pen<'_>, state: &State, view: &Snapshot, page: usize) {
                     "  {}: {programs} programs, {contexts} contexts, speedups {speedup:.2}",
                     state.user(*uid)
                 );
-                pen.text(0, y, &text, Look::strong());
+                pen.text(0, y, &text, TerminalStyle::strong());
             }
             Row::Program(program) => {
-                let seat = state.past.seat(program.id);
-                numbers(pen, y, state, program, (seat, name));
-                let series = state.past.series(program.id);
+                let slot = state.timeline.slot(program.id);
+                numbers(pen, y, state, program, (slot, name));
+                let series = state.timeline.series(program.id);
                 let text = series.map(|it| spark(it, view.now_ns, state.column_s, history, most, pen.look));
-                let style = pen.look.program(seat);
+                let style = pen.look.program(slot);
                 pen.text(FRONT + name + NUMBERS + 1, y, &text.unwrap_or_default(), style);
                 if selected == Some(program.id) {
-                    pen.line(y, Look::reversed());
+                    pen.line(y, TerminalStyle::reversed());
                 }
             }
         }
@@ -56,7 +56,7 @@ pub fn draw(pen: &mut Pen<'_>, state: &State, view: &Snapshot, page: usize) {
 }
 
 fn title(pen: &mut Pen<'_>, state: &State, name: u16, history: u16) {
-    pen.line(0, Look::reversed());
+    pen.line(0, TerminalStyle::reversed());
     let mark = |column: Column, text: &str| {
         let sorted = state.choice.sort == column;
         let arrow = if state.choice.reversed { "^" } else { "v" };
@@ -76,12 +76,12 @@ fn title(pen: &mut Pen<'_>, state: &State, name: u16, history: u16) {
         format!("LAST {seconds} S"),
         name = usize::from(name),
     );
-    pen.text(0, 0, &line, Look::reversed());
+    pen.text(0, 0, &line, TerminalStyle::reversed());
 }
 
-fn numbers(pen: &mut Pen<'_>, y: u16, state: &State, program: &Program, (seat, name): (usize, u16)) {
-    let style = pen.look.program(seat);
-    pen.dot(0, y, Look::symbol(seat), style.patch(Look::strong()));
+fn numbers(pen: &mut Pen<'_>, y: u16, state: &State, program: &Program, (slot, name): (usize, u16)) {
+    let style = pen.look.program(slot);
+    pen.dot(0, y, TerminalStyle::symbol(slot), style.patch(TerminalStyle::strong()));
     let plain = Style::new();
     pen.text(1, y, &format!(" {:>7}", program.pid), plain);
     pen.on(10, y, 8, 1).text(0, 0, &state.user(program.uid), plain);
@@ -99,7 +99,14 @@ fn numbers(pen: &mut Pen<'_>, y: u16, state: &State, program: &Program, (seat, n
 }
 
 /// A series until then, a column for so many seconds, the latest at the right.
-fn spark(series: &Series, now_ns: u64, column_s: u32, columns: u16, most: u32, look: Look) -> String {
+fn spark(
+    series: &Series,
+    now_ns: u64,
+    column_s: u32,
+    columns: u16,
+    most: u32,
+    look: TerminalStyle,
+) -> String {
     let column_ns = u64::from(column_s) * 1_000_000_000;
     let bar = |column: u16| {
         let ago_ns = u64::from(columns - 1 - column) * column_ns;

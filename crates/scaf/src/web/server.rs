@@ -1,8 +1,8 @@
 //! Accepts connections and serves them, within limits: so many at a time, heads of so many bytes, within so
 //! many seconds.
 
-use super::answer::{House, answer};
-use super::patient::Patient;
+use super::routes::{Shared, answer};
+use super::write_timeout::WriteTimeout;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -20,9 +20,9 @@ pub const MOST_CONNECTIONS: usize = 1_200;
 const MOST_BYTES: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
 /// How long a request may be under way, and how long a connection may be silent between two.
-const HEAD: Duration = Duration::from_secs(10);
-/// How long somebody may take nothing of what he is sent.
-const PATIENCE: Duration = Duration::from_secs(20);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client may take nothing of what it is sent.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Time to wait where no connection can be accepted, for want of descriptors.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -36,8 +36,8 @@ pub enum Listener {
 }
 
 /// Serves until the program ends.
-pub async fn serve(listener: Listener, house: Arc<House>) {
-    let seats = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+pub async fn serve(listener: Listener, shared: Arc<Shared>) {
+    let permits = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let accepted = accept(&listener).await;
         let Ok(io) = accepted else {
@@ -45,11 +45,11 @@ pub async fn serve(listener: Listener, house: Arc<House>) {
             continue;
         };
         // One too many is closed at once.
-        let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { continue };
-        let house = Arc::clone(&house);
+        let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else { continue };
+        let shared = Arc::clone(&shared);
         tokio::spawn(async move {
-            connection(io, house).await;
-            drop(seat);
+            connection(io, shared).await;
+            drop(permit);
         });
     }
 }
@@ -69,17 +69,17 @@ async fn accept(listener: &Listener) -> Result<Box<dyn Io>> {
     })
 }
 
-async fn connection(io: Box<dyn Io>, house: Arc<House>) {
+async fn connection(io: Box<dyn Io>, shared: Arc<Shared>) {
     let service = service_fn(move |request| {
-        let house = Arc::clone(&house);
-        async move { Ok::<_, Infallible>(answer(&house, request).await) }
+        let shared = Arc::clone(&shared);
+        async move { Ok::<_, Infallible>(answer(&shared, request).await) }
     });
-    // What goes wrong in a connection concerns its other end only, who sees it.
+    // An error of a connection concerns only the client, which sees it.
     _ = Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
+        .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MOST_BYTES)
         .max_headers(MOST_HEADERS)
-        .serve_connection(TokioIo::new(Patient::new(io, PATIENCE)), service)
+        .serve_connection(TokioIo::new(WriteTimeout::new(io, WRITE_TIMEOUT)), service)
         .await;
 }

@@ -1,6 +1,6 @@
 //! A program's speedup over its contexts: what is known with its errors, and where it stands.
 
-use super::look::{Look, Pen};
+use super::terminal_style::{Pen, TerminalStyle};
 use crate::worth;
 use ratatui::style::{Color, Style};
 use scafd::control::Program;
@@ -56,10 +56,10 @@ pub fn draw(pen: &mut Pen<'_>, program: &Program, equal: Option<u32>) {
     pen.text(LEFT, rows, "1", plain);
     pen.text(width.saturating_sub(last.len() as u16), rows, &last, plain);
     if let Some(equal) = equal {
-        pen.text(column(equal), rows, "=", look.fg(Color::Yellow).patch(Look::strong()));
+        pen.text(column(equal), rows, "=", look.fg(Color::Yellow).patch(TerminalStyle::strong()));
     }
     if let Some(dop) = program.dop {
         let speedup = worth::speedup(program, dop).or(program.speedup).unwrap_or(0.0);
-        pen.text(column(dop), row(speedup), "@", Look::reversed());
+        pen.text(column(dop), row(speedup), "@", TerminalStyle::reversed());
     }
 }
