@@ -72,8 +72,8 @@ impl Daemon {
         };
         let (Some(dop), Some(_)) = (program.grant.dop, &program.grant.set) else { return false };
         let mut follows = false;
-        let mut at_work = program.phase.came_at_work && pages.told_runtimes().next().is_none();
-        for runtime in pages.told_runtimes() {
+        let mut at_work = program.phase.came_at_work && pages.reported_runtimes().next().is_none();
+        for runtime in pages.reported_runtimes() {
             let blas = matches!(runtime.kind, Kind::OpenBlas | Kind::Blis);
             follows |= blas && runtime.promise == Promise::Follows;
             at_work |= blas && runtime.at_work > dop;

@@ -1,5 +1,5 @@
-//! The system calls that the daemon makes once it has begun. Others fail: it can't start processes, open
-//! connections, send signals but to itself, or change anything about other processes.
+//! The daemon's seccomp filter, once it has started: it can't start processes, open connections, signal others,
+//! or change anything of other processes.
 
 use crate::arch::LEGACY_CALLS;
 use seccompiler::{
@@ -7,7 +7,7 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// All of them. Those in the second part are for the files that hold what programs teach.
+/// The system calls that are allowed; the second part is for the profile database.
 pub const PERMITTED: &[libc::c_long] = &[
     libc::SYS_accept4,
     libc::SYS_brk,
@@ -89,20 +89,16 @@ pub const PERMITTED: &[libc::c_long] = &[
     libc::SYS_unlinkat,
 ];
 
-/// The filter that permits the daemon's calls, for this process.
-/// # Errors
-/// There is none for this machine.
+/// The daemon's filter, for this process.
 pub fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
-    // So abort() ends the daemon: where it may not send its signal it goes on to an instruction that faults.
+    // For abort(), which raises SIGABRT by tgkill.
     let is_us =
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, u64::from(std::process::id()))?;
     let to_us = (libc::SYS_tgkill, vec![SeccompRule::new(vec![is_us])?]);
     compile(free(PERMITTED.iter().chain(LEGACY_CALLS).copied()).chain([to_us]))
 }
 
-/// A filter that permits these calls, and has others fail.
-/// # Errors
-/// There is none for this machine.
+/// A filter that allows these calls; others fail with EPERM.
 pub fn only(calls: impl Iterator<Item = libc::c_long>) -> Result<BpfProgram, seccompiler::BackendError> {
     compile(free(calls))
 }
@@ -111,7 +107,7 @@ fn free(calls: impl Iterator<Item = libc::c_long>) -> impl Iterator<Item = Rule>
     calls.map(|call| (call, Vec::new()))
 }
 
-/// A call, and what its arguments have to be like; anything where there is no rule.
+/// A call, and rules for its arguments; none allow all.
 type Rule = (libc::c_long, Vec<SeccompRule>);
 
 fn compile(rules: impl Iterator<Item = Rule>) -> Result<BpfProgram, seccompiler::BackendError> {
@@ -131,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_signal_reaches_nobody_but_us() {
-        // SAFETY: system calls; the child allocates, which the C library permits, and ends.
+        // SAFETY: plain system calls; glibc's fork leaves the allocator usable in the child, which ends here.
         let status = unsafe {
             let (parent, child) = (libc::getpid(), libc::fork());
             if child == 0 {
@@ -152,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_reach_other_processes_is_not_permitted() {
+    fn calls_that_reach_other_processes_are_not_allowed() {
         for call in [
             libc::SYS_clone,
             libc::SYS_clone3,

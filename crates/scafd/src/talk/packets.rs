@@ -1,4 +1,4 @@
-//! What a client's packet means.
+//! Parses clients' packets.
 
 use super::client::Stage;
 use crate::control::Request;
@@ -16,17 +16,17 @@ pub(super) enum Wrong {
     Request(String),
 }
 
-/// What a packet means, given what its sender is so far; `None` stands for one that is too long.
-pub(super) fn understand(packet: Option<&[u8]>, stage: &Stage) -> Result<Packet, Wrong> {
+/// Parses a packet by its sender's stage; `None` stands for one that is too long.
+pub(super) fn parse(packet: Option<&[u8]>, stage: &Stage) -> Result<Packet, Wrong> {
     let packet = packet.ok_or_else(|| Wrong::Garbage("a packet that is too long".into()))?;
     if *stage == Stage::Silent && matches!(packet.first(), Some(b'{' | b'"')) {
         return serde_json::from_slice(packet)
             .map(Packet::Request)
-            .map_err(|e| Wrong::Request(format!("this request is not understood: {e}")));
+            .map_err(|e| Wrong::Request(format!("cannot parse this request: {e}")));
     }
     let hello = Hello::parse(packet).map_err(|refusal| match refusal {
         Refusal::Version(version) => Wrong::Version(version),
-        Refusal::Garbage => Wrong::Garbage("a packet that is not understood".into()),
+        Refusal::Garbage => Wrong::Garbage("a packet that cannot be parsed".into()),
         Refusal::Range(field) => Wrong::Garbage(format!("a {field} that is out of its range")),
     })?;
     match (stage, hello.kind) {
