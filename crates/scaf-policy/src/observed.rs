@@ -6,8 +6,9 @@
 //! lately, and its serial time. At other DoPs the time is a power of p, with an error that grows with the
 //! distance.
 //!
-//! What earlier runs taught ([`EarlierRuns`]) counts like what was observed, a little less sure. The past gives a
-//! region's curve its shape, which hardly depends on the problem size, and observations give its scale.
+//! What earlier runs taught ([`EarlierRuns`]) counts like what was observed, a little less sure. The past
+//! gives a region's curve its shape, which hardly depends on the problem size, and observations give its
+//! scale.
 
 mod point;
 

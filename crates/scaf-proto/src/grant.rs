@@ -185,8 +185,8 @@ impl GrantPage {
     }
 
     /// Daemon: these are all affinities that threads have of the daemon's, or are about to have; of more than
-    /// [`RECORDED`] the first. Written before any thread is moved, and without touching what stands here still,
-    /// so that a client whose daemon was killed at any moment knows what to take back.
+    /// [`RECORDED`] the first. Written before any thread is moved, and without touching what stands here
+    /// still, so that a client whose daemon was killed at any moment knows what to take back.
     pub fn record(&self, masks: &[Mask]) {
         let masks = &masks[..masks.len().min(RECORDED)];
         for mask in masks {

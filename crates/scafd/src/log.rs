@@ -1,5 +1,5 @@
-//! Log lines on standard error, under systemd with journald's level numbers. A line that clients can cause goes
-//! through a [`Limiter`].
+//! Log lines on standard error, under systemd with journald's level numbers. A line that clients can cause
+//! goes through a [`Limiter`].
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

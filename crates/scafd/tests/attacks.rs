@@ -42,7 +42,7 @@ fn seen_by(daemon: &Daemon, uid: u32) -> Snapshot {
 
 fn rooted() -> bool {
     if !is_root() {
-        eprintln!("not root: users can't be played, nothing is tested here");
+        eprintln!("skipped: needs root, to act as other users");
     }
     is_root()
 }

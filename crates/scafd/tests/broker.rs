@@ -33,7 +33,7 @@ fn a_client_process() {
 fn can_play() -> bool {
     let can = is_root() && two_pus().len() == 2;
     if !can {
-        eprintln!("not root, or one PU only: nothing is tested here");
+        eprintln!("skipped: needs root and two PUs");
     }
     can
 }
@@ -333,7 +333,7 @@ fn turns_are_carried_out_by_the_broker_for_those_who_attached() {
         return;
     }
     let Ok(way) = Way::choose(Path::new("/"), Wish::Auto) else {
-        eprintln!("nobody can be stopped here: nothing is tested");
+        eprintln!("skipped: programs can't be stopped here");
         return;
     };
     let mut played = Played::with(|guardian| Some(Gangs::new(way, SLICE, guardian.stops())));

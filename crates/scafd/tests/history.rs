@@ -111,7 +111,7 @@ fn the_machine_is_told_and_the_policy_is_part_of_what_was() {
 #[test]
 fn each_user_is_told_the_past_of_the_own_programs_and_how_many_others_there_were() {
     if !is_root() {
-        eprintln!("not root: users can't be played, nothing is tested here");
+        eprintln!("skipped: needs root, to act as other users");
         return;
     }
     let daemon = Daemon::for_all(8);
@@ -140,7 +140,7 @@ fn each_user_is_told_the_past_of_the_own_programs_and_how_many_others_there_were
 #[test]
 fn limits_are_changed_by_the_programs_user_and_by_root_and_nobody_else() {
     if !is_root() {
-        eprintln!("not root: users can't be played, nothing is tested here");
+        eprintln!("skipped: needs root, to act as other users");
         return;
     }
     let daemon = Daemon::for_all(8);

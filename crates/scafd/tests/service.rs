@@ -78,7 +78,7 @@ fn a_socket_that_is_given_is_served_and_stays() {
 #[test]
 fn nobody_is_kept_out_by_a_daemon_that_was_killed() {
     if !is_root() {
-        eprintln!("not root: users can't be played, nothing is tested here");
+        eprintln!("skipped: needs root, to act as other users");
         return;
     }
     let dir = tempfile::tempdir().unwrap();

@@ -100,7 +100,8 @@ impl Line {
         if self.lost.load(Ordering::Relaxed) {
             return Err(io::ErrorKind::NotConnected.into());
         }
-        let answer = fd_passing::send(&self.socket, &ask.bytes(), fd.as_slice(), SendFlags::empty()).and_then(|()| self.answer());
+        let answer = fd_passing::send(&self.socket, &ask.bytes(), fd.as_slice(), SendFlags::empty())
+            .and_then(|()| self.answer());
         // A late answer would be taken for that to the next request.
         self.lost.fetch_or(answer.is_err(), Ordering::Relaxed);
         answer
@@ -115,8 +116,8 @@ impl Line {
 }
 
 impl Drop for Line {
-    /// Closes the socket, whereupon the broker restores everything and ends, and waits for that. If the broker
-    /// doesn't answer, the guardian restores.
+    /// Closes the socket, whereupon the broker restores everything and ends, and waits for that. If the
+    /// broker doesn't answer, the guardian restores.
     fn drop(&mut self) {
         // If that fails, the broker notices only our end.
         let open = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both).is_err();

@@ -142,8 +142,8 @@ impl Server {
         fd_passing::send(&self.line, &answer.bytes(), fd.as_slice(), SendFlags::empty())
     }
 
-    /// Waits for the next request while programs are attached, and keeps a guardian running. Ends the turns if
-    /// the daemon's lease has expired, so that no program stays stopped.
+    /// Waits for the next request while programs are attached, and keeps a guardian running. Ends the turns
+    /// if the daemon's lease has expired, so that no program stays stopped.
     fn wait(&mut self) {
         while self.take_turns || !self.attached.is_empty() {
             let mut poll = [PollFd::new(&self.line, PollFlags::IN)];

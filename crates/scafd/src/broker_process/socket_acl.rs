@@ -1,5 +1,5 @@
-//! Bans users by the access list of the daemon's socket (`acl(5)`), so that the kernel refuses them at no cost
-//! to the daemon. An administrator's own entries stay, but for users with only the right to execute.
+//! Bans users by the access list of the daemon's socket (`acl(5)`), so that the kernel refuses them at no
+//! cost to the daemon. An administrator's own entries stay, but for users with only the right to execute.
 
 use crate::privileges::UNKNOWN;
 use rustix::fs::{XattrFlags, lgetxattr, lsetxattr};

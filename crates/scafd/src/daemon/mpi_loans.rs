@@ -1,6 +1,6 @@
-//! Loans between programs while some of them wait in MPI for others ([`scaf_policy::lending`]). They begin and
-//! end between decisions, within half a millisecond. A lender's grant stays as it is; a borrower's has the
-//! lent contexts besides.
+//! Loans between programs while some of them wait in MPI for others ([`scaf_policy::lending`]). They begin
+//! and end between decisions, within half a millisecond. A lender's grant stays as it is; a borrower's has
+//! the lent contexts besides.
 
 use super::parts::Daemon;
 use crate::observe::clock;

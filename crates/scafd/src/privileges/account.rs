@@ -21,8 +21,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// The daemon's: of that name or id, else an unused id. `passwd` is the text of `/etc/passwd`, where users of
-    /// a system's services are.
+    /// The daemon's: of that name or id, else an unused id. `passwd` is the text of `/etc/passwd`, where
+    /// users of a system's services are.
     pub fn of_daemon(name: &str, passwd: &str) -> Account {
         let nameless = || {
             let taken = |uid: &u32| users(passwd).any(|(_, other, _)| other == *uid);

@@ -53,7 +53,8 @@ pub fn keep(rights: CapabilitySet) -> io::Result<()> {
     Ok(set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable })?)
 }
 
-/// Becomes that user for good, without groups and capabilities. EINVAL if this user namespace has no such user.
+/// Becomes that user for good, without groups and capabilities. EINVAL if this user namespace has no such
+/// user.
 pub fn become_for_good(account: &Account) -> io::Result<()> {
     for number in 0..=LAST {
         // Needs CAP_SETPCAP. Without it no_new_privs, below, has to do.

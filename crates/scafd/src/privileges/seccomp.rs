@@ -1,5 +1,5 @@
-//! The daemon's seccomp filter, once it has started: it can't start processes, open connections, signal others,
-//! or change anything of other processes.
+//! The daemon's seccomp filter, once it has started: it can't start processes, open connections, signal
+//! others, or change anything of other processes.
 
 use crate::arch::LEGACY_CALLS;
 use seccompiler::{

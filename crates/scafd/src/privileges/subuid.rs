@@ -1,6 +1,6 @@
-//! Owners of user ids. A user of rootless containers has a range of subordinate user ids (`/etc/subuid`). These
-//! count as their owner wherever something is divided among users: else a user who uses a hundred ids would
-//! have a hundred parts.
+//! Owners of user ids. A user of rootless containers has a range of subordinate user ids (`/etc/subuid`).
+//! These count as their owner wherever something is divided among users: else a user who uses a hundred ids
+//! would have a hundred parts.
 
 use super::account::users;
 use std::collections::BTreeSet;

@@ -42,8 +42,8 @@ impl Bans {
         }
     }
 
-    /// Puts the bans into force. Where that fails (a file system without access lists), connections are refused
-    /// one by one, and ended bans are lifted later.
+    /// Puts the bans into force. Where that fails (a file system without access lists), connections are
+    /// refused one by one, and ended bans are lifted later.
     pub fn apply(&mut self, now: Instant, set: impl FnOnce(Vec<u32>) -> bool) {
         let done = set(self.users.keys().copied().collect());
         self.again = (!done).then(|| now + PAUSE);

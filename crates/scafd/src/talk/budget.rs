@@ -1,4 +1,5 @@
-//! Limits of what one user may take of the daemon, as token buckets. Root and the daemon's own user have none.
+//! Limits of what one user may take of the daemon, as token buckets. Root and the daemon's own user have
+//! none.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -26,7 +27,8 @@ const CONNECTIONS: Bucket = Bucket { most: 512.0, a_second: 256.0 };
 const REFUSALS: Bucket = Bucket { most: 512.0, a_second: 512.0 };
 /// Programs that attach. Each costs a decision, some 0.1 to 0.4 ms.
 const ATTACHMENTS: Bucket = Bucket { most: 128.0, a_second: 64.0 };
-/// Tokens that programs which only start must leave: they may never have a region, and ask again at the first.
+/// Tokens that programs which only start must leave: they may never have a region, and ask again at the
+/// first.
 const KEPT_FROM_STARTS: f64 = ATTACHMENTS.most / 2.0;
 /// Threads that cost as much as one more program: to read, move and restore one takes some 5 us.
 const THREADS: f64 = 64.0;

@@ -11,7 +11,8 @@ pub enum Event {
     Attach(u64, Peer, Box<Hello>),
     /// An attached program has met further modules; how many altogether.
     MoreModules(u64, u32),
-    /// An attached program has entered a region while contexts of it were lent, or began or ended a wait in MPI.
+    /// An attached program has entered a region while contexts of it were lent, or began or ended a wait in
+    /// MPI.
     Entered(u64),
     /// A request of the command line.
     Control(u64, Peer, Request),

@@ -15,8 +15,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Backlog of the socket. A loop makes some 20 connections in a millisecond; with a short backlog others would
-/// find it full while the daemon waits for a processor.
+/// Backlog of the socket. A loop makes some 20 connections in a millisecond; with a short backlog others
+/// would find it full while the daemon waits for a processor.
 const WAITING: i32 = 4096;
 
 /// How long a lock may outlive its holder.
@@ -42,7 +42,7 @@ pub enum Error {
         needed: usize,
     },
     /// The service manager passed another socket.
-    #[error("{}: the service manager passed something else than this socket of type SOCK_SEQPACKET", path.display())]
+    #[error("{}: the service manager passed something else than this socket", path.display())]
     Other {
         /// The socket.
         path: PathBuf,
@@ -137,9 +137,9 @@ impl Listener {
 
     /// Has the broker ban these users and no others; without a broker nobody is. False if it failed.
     pub fn set_bans(&self, users: Vec<u32>) -> bool {
-        self.broker.as_ref().is_none_or(|broker| {
-            broker.ask(&Ask::SetBans(users)).is_ok_and(|answer| answer.done().is_ok())
-        })
+        self.broker
+            .as_ref()
+            .is_none_or(|broker| broker.ask(&Ask::SetBans(users)).is_ok_and(|answer| answer.done().is_ok()))
     }
 }
 

@@ -211,8 +211,8 @@ impl Talk {
         programs.count() + self.detached.of(owner)
     }
 
-    /// Reads one packet of a client, or some of a program, or sends more of its answer. Epoll reports it again
-    /// if there is more.
+    /// Reads one packet of a client, or some of a program, or sends more of its answer. Epoll reports it
+    /// again if there is more.
     fn serve(&mut self, id: u64, ready: epoll::EventFlags, events: &mut Vec<Event>) {
         let Some(client) = self.clients.get(&id) else { return };
         if client.stage == Stage::Asked {
@@ -275,8 +275,8 @@ impl Talk {
                 self.complaints.warn(
                     peer.owner,
                     format_args!(
-                        "process {} uses protocol version {version}, this daemon {VERSION}: it runs unmanaged; \
-                         restart it and the daemon after an upgrade",
+                        "process {} speaks version {version} of the protocol, this daemon {VERSION}: it runs \
+                         unmanaged; restart both after an upgrade",
                         peer.pid
                     ),
                 );
@@ -300,8 +300,8 @@ impl Talk {
         false
     }
 
-    /// Attaches a program, if its user may have one more now. One that only starts may never have a region, and
-    /// asks again at its first: such programs get half of the places, and a refusal isn't logged.
+    /// Attaches a program, if its user may have one more now. One that only starts may never have a region,
+    /// and asks again at its first: such programs get half of the places, and a refusal isn't logged.
     fn admit(&mut self, id: u64, hello: Box<Hello>, events: &mut Vec<Event>) {
         let Some(peer) = self.clients.get(&id).map(|client| client.peer) else { return };
         let starts = hello.flags & FLAG_STARTING != 0;
@@ -354,7 +354,8 @@ impl Talk {
         self.bans.apply(Instant::now(), |users| self.listener.set_bans(users));
     }
 
-    /// Sends the welcome with the pages' file descriptors. False if that failed, and the connection was closed.
+    /// Sends the welcome with the pages' file descriptors. False if that failed, and the connection was
+    /// closed.
     pub fn welcome(&mut self, id: u64) -> bool {
         let Some(client) = self.clients.get_mut(&id) else { return false };
         let Some(pages) = client.pages.as_ref().filter(|_| !client.welcomed) else { return false };

@@ -22,11 +22,11 @@ pub(super) fn parse(packet: Option<&[u8]>, stage: &Stage) -> Result<Packet, Wron
     if *stage == Stage::Silent && matches!(packet.first(), Some(b'{' | b'"')) {
         return serde_json::from_slice(packet)
             .map(Packet::Request)
-            .map_err(|e| Wrong::Request(format!("cannot parse this request: {e}")));
+            .map_err(|e| Wrong::Request(format!("this request is not understood: {e}")));
     }
     let hello = Hello::parse(packet).map_err(|refusal| match refusal {
         Refusal::Version(version) => Wrong::Version(version),
-        Refusal::Garbage => Wrong::Garbage("a packet that cannot be parsed".into()),
+        Refusal::Garbage => Wrong::Garbage("a packet that is not understood".into()),
         Refusal::Range(field) => Wrong::Garbage(format!("a {field} that is out of its range")),
     })?;
     match (stage, hello.kind) {

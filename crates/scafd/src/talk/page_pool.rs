@@ -16,7 +16,8 @@ const REST: Duration = Duration::from_secs(5);
 const BEYOND: usize = 512;
 /// Pairs in the whole pool; beyond it, the absent user with the fewest loses them.
 const MOST: usize = 2048;
-/// A dropped pair still counts for its user, since somebody may have it mapped. One is forgotten in this time.
+/// A dropped pair still counts for its user, since somebody may have it mapped. One is forgotten in this
+/// time.
 const FORGIVEN: Duration = Duration::from_secs(10);
 
 pub(super) struct PagePool {

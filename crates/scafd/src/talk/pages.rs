@@ -9,7 +9,7 @@ use scaf_proto::PAGE_BYTES;
 use scaf_proto::experiment::{Experiments, Order};
 use scaf_proto::grant::{GrantPage, Mask, Masks, Word};
 use scaf_proto::rank::Rank;
-use scaf_proto::reruntime::ReruntimePage;
+use scaf_proto::report::ReportPage;
 use scaf_proto::rows::Rows;
 use scaf_proto::runtimes::{FILE_BYTES, Kind, Promise, RuntimeCopy};
 use std::ffi::c_void;
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The daemon's mappings of a client's pages.
 pub struct Pages {
     grant: Mapping,
-    reruntime: Mapping,
+    report: Mapping,
     /// For the client, grant first.
     files: [OwnedFd; 2],
 }
@@ -32,12 +32,12 @@ impl Pages {
         let grant = Mapping::new(&grant_fd, ProtFlags::READ | ProtFlags::WRITE)?;
         let common = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         rustix::fs::fcntl_add_seals(&grant_fd, common | SealFlags::FUTURE_WRITE)?;
-        let reruntime_fd = memfd(c"scaf-reruntime")?;
+        let report_fd = memfd(c"scaf-report")?;
         // We write to it only while no client has it.
-        let reruntime = Mapping::new(&reruntime_fd, ProtFlags::READ | ProtFlags::WRITE)?;
+        let report = Mapping::new(&report_fd, ProtFlags::READ | ProtFlags::WRITE)?;
         // The client can't shrink the file under our mapping, which would kill us with SIGBUS.
-        rustix::fs::fcntl_add_seals(&reruntime_fd, common)?;
-        let pages = Pages { grant, reruntime, files: [grant_fd, reruntime_fd] };
+        rustix::fs::fcntl_add_seals(&report_fd, common)?;
+        let pages = Pages { grant, report, files: [grant_fd, report_fd] };
         pages.grant_page().stamp();
         Ok(pages)
     }
@@ -47,12 +47,12 @@ impl Pages {
         &self.files
     }
 
-    /// Clears them for another client. An earlier client may still have them mapped, but is no longer managed.
-    /// By stores only: a system call on a file that a client has can block for as long as that client keeps it
-    /// locked, by a write from memory that isn't there (FUSE).
+    /// Clears them for another client. An earlier client may still have them mapped, but is no longer
+    /// managed. By stores only: a system call on a file that a client has can block for as long as that
+    /// client keeps it locked, by a write from memory that isn't there (FUSE).
     pub fn clean(&self) {
         let grant = self.grant.words().iter().take(size_of::<GrantPage>() / size_of::<u64>());
-        grant.chain(self.reruntime.words()).for_each(|word| word.store(0, Ordering::Release));
+        grant.chain(self.report.words()).for_each(|word| word.store(0, Ordering::Release));
         self.grant_page().stamp();
     }
 
@@ -60,7 +60,8 @@ impl Pages {
     pub fn publish(&self, word: Word, masks: &Masks) {
         let page = self.grant_page();
         page.publish(word, masks);
-        // SAFETY: the word is inside our mapping, which lives as long as self, and is only ever accessed atomically.
+        // SAFETY: the word is inside our mapping, which lives as long as self, and is only ever accessed
+        // atomically.
         let word = unsafe { AtomicU32::from_ptr(page.futex_word().cast_mut()) };
         // A shared futex, because the client maps the page elsewhere. If it fails, sleepers time out.
         let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
@@ -76,34 +77,34 @@ impl Pages {
         self.grant_page().set_marks(marks);
     }
 
-    /// Copies the reruntime page; `None` while the client hasn't stamped it.
+    /// Copies the report page; `None` while the client hasn't stamped it.
     pub fn read(&self) -> Option<Page> {
-        self.reruntime_page().read()
+        self.report_page().read()
     }
 
-    /// The reruntime page's rows; hostile like the rest of it.
+    /// The report page's rows; hostile like the rest of it.
     pub fn rows(&self) -> &Rows {
-        self.reruntime_page().rows()
+        self.report_page().rows()
     }
 
-    /// What the reruntime page says about serial experiments.
+    /// What the report page says about serial experiments.
     pub fn experiments(&self) -> &Experiments {
-        self.reruntime_page().experiments()
+        self.report_page().experiments()
     }
 
     /// What the client says if it is a rank of an MPI job.
     pub fn rank(&self) -> &Rank {
-        self.reruntime_page().rank()
+        self.report_page().rank()
     }
 
     /// The runtimes that the client says it has.
     pub fn runtimes(&self) -> Vec<Runtime> {
-        self.reruntimeed_runtimes().map(|runtime| shown(&runtime)).collect()
+        self.reported_runtimes().map(|runtime| shown(&runtime)).collect()
     }
 
     /// The same as on the page; hostile like the rest of it.
-    pub fn reruntimeed_runtimes(&self) -> impl Iterator<Item = RuntimeCopy> + '_ {
-        self.reruntime_page().runtimes().read()
+    pub fn reported_runtimes(&self) -> impl Iterator<Item = RuntimeCopy> + '_ {
+        self.report_page().runtimes().read()
     }
 
     /// Renews the grant until then.
@@ -116,10 +117,10 @@ impl Pages {
         self.grant_page().order(order);
     }
 
-    fn reruntime_page(&self) -> &ReruntimePage {
+    fn report_page(&self) -> &ReportPage {
         // SAFETY: the mapping is readable and writable, has a page's size and alignment, and lives as long as
-        // self. ReruntimePage consists of atomics, so the client may write at the same time.
-        unsafe { &*self.reruntime.at.as_ptr().cast::<ReruntimePage>() }
+        // self. ReportPage consists of atomics, so the client may write at the same time.
+        unsafe { &*self.report.at.as_ptr().cast::<ReportPage>() }
     }
 
     fn grant_page(&self) -> &GrantPage {
@@ -202,28 +203,28 @@ fn memfd(name: &std::ffi::CStr) -> rustix::io::Result<OwnedFd> {
 #[cfg(test)]
 pub(super) struct AtAClient {
     grant: Mapping,
-    reruntime: Mapping,
+    report: Mapping,
 }
 
 #[cfg(test)]
 impl Pages {
     pub(super) fn mapped_as_a_client(&self) -> rustix::io::Result<AtAClient> {
         let grant = Mapping::new(&self.files[0], ProtFlags::READ)?;
-        Ok(AtAClient { grant, reruntime: Mapping::new(&self.files[1], ProtFlags::READ | ProtFlags::WRITE)? })
+        Ok(AtAClient { grant, report: Mapping::new(&self.files[1], ProtFlags::READ | ProtFlags::WRITE)? })
     }
 }
 
 #[cfg(test)]
 impl AtAClient {
-    pub(super) fn fill_reruntime(&self, value: u64) {
-        self.reruntime.words().iter().for_each(|word| word.store(value, Ordering::Relaxed));
+    pub(super) fn fill_report(&self, value: u64) {
+        self.report.words().iter().for_each(|word| word.store(value, Ordering::Relaxed));
     }
 
     pub(super) fn is_stamped_and_else_empty(&self) -> bool {
         // SAFETY: the mapping is readable, page-aligned and lives as long as self; GrantPage is all atomics.
         let is_current = unsafe { &*self.grant.at.as_ptr().cast::<GrantPage>() }.is_current();
         let are_empty = |words: &[AtomicU64]| words.iter().all(|word| word.load(Ordering::Relaxed) == 0);
-        is_current && are_empty(&self.grant.words()[1..]) && are_empty(self.reruntime.words())
+        is_current && are_empty(&self.grant.words()[1..]) && are_empty(self.report.words())
     }
 }
 
