@@ -11,7 +11,7 @@ from collections import defaultdict
 # Floors from the top; nobody imports from a floor above. A key is "crates", a crate, or a folder of a crate
 # ("libscaf/region"), and every module directly below it has a floor.
 FLOORS = {
-    "crates": "scaf > scafd scaf-sim libscaf > scaf-inspect scaf-memory scaf-topology scaf-team"
+    "crates": "scaf-lab > scaf > scafd scaf-sim libscaf > scaf-inspect scaf-memory scaf-topology scaf-team"
               " > scaf-policy scaf-proto",
     "libscaf": "entry > region > program > link > runtimes > sys",
 }

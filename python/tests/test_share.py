@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from .house import ROOT, House
+from .daemon_case import ROOT, DaemonTestCase
 
 NUMPY = importlib.util.find_spec("numpy") is not None
 
@@ -21,7 +21,7 @@ def until(look):
 """
 
 
-class Share(House):
+class Share(DaemonTestCase):
     def test_the_share_is_smaller_beside_another_program_and_whole_without(self) -> None:
         program = self.start(
             UNTIL
@@ -127,7 +127,7 @@ print("told")
         self.assertEqual(self.run_script(script, "--name", "mine", within=within), ["True mine"])
 
 
-class Pool(House):
+class Pool(DaemonTestCase):
     def test_no_more_tasks_compute_than_there_are_contexts_and_all_are_done(self) -> None:
         lines = self.run_script(
             UNTIL
@@ -210,7 +210,7 @@ last.submit(print, "at exit")
 
 
 @unittest.skipUnless(NUMPY, "needs numpy")
-class Numpy(House):
+class Numpy(DaemonTestCase):
     def test_within_an_exact_block_results_have_the_bits_that_they_have_without_us(self) -> None:
         script = (
             UNTIL
@@ -282,7 +282,7 @@ print(numbers())
         self.assertEqual(managed, ["[2]", "[1]", "[2]"])
 
 
-class Commands(House):
+class Commands(DaemonTestCase):
     def test_python_m_scaf_runs_a_script_with_this_python(self) -> None:
         script = self.folder / "script.py"
         script.write_text("import scaf, sys\nprint(scaf.share(), sys.argv[1:], scaf.status().me.name)\n")

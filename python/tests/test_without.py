@@ -11,7 +11,7 @@ from pathlib import Path
 import scaf
 from scaf import _cpus, _daemon, _run
 
-from .house import House
+from .daemon_case import DaemonTestCase
 
 NUMPY = importlib.util.find_spec("numpy") is not None
 SHELL = """
@@ -91,7 +91,7 @@ class Without(unittest.TestCase):
             self.assertEqual(list(_cpus._quotas(root / "none", root)), [])
 
 
-class Limits(House):
+class Limits(DaemonTestCase):
     @unittest.skipUnless(NUMPY, "needs numpy")
     def test_limits_only_say_what_obeys_and_are_undone(self) -> None:
         lines = self.run_script(

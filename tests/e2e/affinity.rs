@@ -47,9 +47,9 @@ fn a_program_that_binds_itself_is_left_alone() {
     let pid = program.pid().to_string();
     moved.args(["-a", "-c", "-p", &pus[1], &pid]).run();
     wait_for("it has moved", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
-    let guest = setup.program("loops").start();
-    guest.until("it is attached", |program| program.regions > 100);
+    let neighbour = setup.program("loops").start();
+    neighbour.until("it is attached", |program| program.regions > 100);
     assert_eq!(cpus_of(program.pid()).map(|cpus| cpus[0].to_string()), Some(pus[1].clone()));
-    guest.finish().well();
+    neighbour.finish().well();
     program.finish().well();
 }

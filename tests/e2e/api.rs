@@ -26,11 +26,11 @@ fn a_pool_follows_the_grant_down_and_up_and_computes_the_same() {
     pool.until("its name is known", |program| {
         program.runtimes.iter().any(|pool| pool.file == "pool" && (pool.threads, pool.most) == (2, 2))
     });
-    let guest = setup.program("loops").start();
+    let neighbour = setup.program("loops").start();
     until_it_runs_on(&pool, 1);
     pool.until("one thread by itself", |program| program.team == 1 && program.effective_ns.is_some());
-    guest.until_resized_to(1);
-    guest.finish().well();
+    neighbour.until_resized_to(1);
+    neighbour.finish().well();
     until_it_runs_on(&pool, 2);
     let done = pool.finish().well();
     assert_eq!((done.number("wrong"), done.number("sum")), (0, expected(&setup)));
@@ -56,9 +56,9 @@ fn a_pool_of_python_threads_computes_the_same() {
     let expected = setup.at(&python()).args(words).unmanaged().run().well();
     let pool = setup.at(&python()).args(words).start();
     pool.until("it is attached", |program| program.dop == Some(2));
-    let guest = setup.program("loops").start();
+    let neighbour = setup.program("loops").start();
     pool.until("one context", |program| program.dop == Some(1));
-    guest.finish().well();
+    neighbour.finish().well();
     assert_eq!(pool.finish().well().out, expected.out);
 }
 
@@ -113,7 +113,7 @@ fn a_program_may_bring_the_library_itself() {
 fn limits_are_what_the_header_says_they_are() {
     let setup = Setup::new("equi");
     let done = setup.program("api").args(["limits"]).run().well();
-    let told = [
+    let expected = [
         ("pool", 1),
         ("version", 1),
         ("too_few", 0),
@@ -127,7 +127,7 @@ fn limits_are_what_the_header_says_they_are() {
         ("gone", 65_535),
         ("errno", 77),
     ];
-    for (key, value) in told {
+    for (key, value) in expected {
         assert_eq!(done.number(key), value, "{key}");
     }
     let alone = setup.program("api").args(["limits"]).unmanaged().run().well();

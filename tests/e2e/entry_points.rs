@@ -53,9 +53,9 @@ fn every_construct_is_right_while_grants_come_and_go() {
     let program = setup.program("constructs").start();
     for _ in 0..10 {
         program.until("it is attached", |program| program.dop.is_some());
-        let guest = setup.program("loops").start();
-        guest.until("it is attached", |guest| guest.regions > 100);
-        guest.finish().well();
+        let neighbour = setup.program("loops").start();
+        neighbour.until("it is attached", |program| program.regions > 100);
+        neighbour.finish().well();
     }
     for (name, [wrong, largest, _]) in constructs(&program.finish().well()) {
         assert!(wrong == 0 && largest <= 2, "{name}: {wrong} wrong, teams {largest}");

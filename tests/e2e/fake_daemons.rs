@@ -48,14 +48,14 @@ fn listening(path: &Path) -> OwnedFd {
 }
 
 fn serve(listener: &OwnedFd, (bytes, files): &Answer, asked: &AtomicU32, enough: &AtomicBool) {
-    let mut guests = Vec::new();
+    let mut clients = Vec::new();
     let tenth = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     while !enough.load(Ordering::Relaxed) {
         let mut ready = [PollFd::new(listener, PollFlags::IN)];
         if poll(&mut ready, Some(&tenth)).unwrap_or(0) == 0 {
             continue;
         }
-        let guest = accept(listener).expect("accept");
+        let client = accept(listener).expect("accept");
         asked.fetch_add(1, Ordering::Relaxed);
         let files = files();
         let files: Vec<_> = files.iter().map(AsFd::as_fd).collect();
@@ -64,8 +64,8 @@ fn serve(listener: &OwnedFd, (bytes, files): &Answer, asked: &AtomicU32, enough:
         if !files.is_empty() {
             control.push(SendAncillaryMessage::ScmRights(&files));
         }
-        let _ = sendmsg(&guest, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL);
-        guests.push(guest);
+        let _ = sendmsg(&client, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL);
+        clients.push(client);
     }
 }
 
@@ -188,9 +188,7 @@ fn a_server_that_says_nothing_holds_nobody_up() {
 
 #[test]
 fn another_users_socket_is_not_used() {
-    if !root_user() {
-        return; // only root can be somebody else
-    }
+    needs!(root_user(), "root, to be another user");
     let setup = Setup::without_daemon("equi");
     let path = setup.socket();
     std::fs::set_permissions(setup.folder(), std::os::unix::fs::PermissionsExt::from_mode(0o777))

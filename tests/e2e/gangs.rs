@@ -1,6 +1,6 @@
 //! Programs that take turns: by a freezer, in groups of their own; nobody stays stopped, whatever happens.
 
-use crate::support::{Running, Setup, kernel, kill, root_user, wait_for};
+use crate::support::{Running, Setup, kernel, kill, root_user, skip, wait_for};
 use scafd::apply::gang::stop::{Way, Wish};
 use scafd::control::{Mechanism, Snapshot};
 use std::path::{Path, PathBuf};
@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 /// The freezer of this machine; `None` where there is none for us, which is said.
 fn freezer() -> Option<Way> {
     let way = Way::choose(Path::new("/"), Wish::Freezer).ok();
-    if way.is_none() || !root_user() {
-        eprintln!("skipped: no freezer here, or not root");
-        return None;
-    }
-    way
+    way.filter(|_| root_user()).or_else(|| {
+        skip::skipped("root, and a freezer of control groups");
+        None
+    })
 }
 
 /// Two programs that spin for themselves on two threads, for longer than any test lasts, and take turns.

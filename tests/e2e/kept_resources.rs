@@ -45,9 +45,9 @@ fn welcomes_that_nobody_takes_leave_others_theirs() {
 fn pages_that_were_kept_are_the_same_users_next_ones() {
     let Some(setup) = Setup::for_all(&["equi"], "") else { return };
     setup.start_daemon();
-    let keeper = hoards(&setup, ATTACKER, 1, "takes").start();
-    done(&keeper);
-    let kept = keeper.finish().well().number("file");
+    let program = hoards(&setup, ATTACKER, 1, "takes").start();
+    done(&program);
+    let kept = program.finish().well().number("file");
     assert_ne!(kept, 0);
     let at_once = hoards(&setup, ATTACKER, 1, "takes").run().well().number("file");
     std::thread::sleep(Duration::from_millis(5_500));

@@ -87,10 +87,10 @@ fn threads_of_dynamic_loops_are_parked_while_their_team_is_folded() {
         let waits = compiled_by(by, "waits");
         let program = setup.at(&waits).threads(2).env("SCAF_GATHER", "0").start();
         program.until("alone", |program| program.mechanism == Mechanism::Fold && program.regions > 10);
-        let guest = setup.at(&waits).threads(2).start();
+        let neighbour = setup.at(&waits).threads(2).start();
         let seen = program.until("parked", |program| program.mechanism == Mechanism::Park);
         program.until("rounds", |program| program.regions > seen.regions + 10);
-        guest.finish().well();
+        neighbour.finish().well();
         let done = program.finish().well();
         assert_eq!((done.number("wrong"), done.number("early")), (0, 0));
     }

@@ -92,10 +92,10 @@ fn a_program_spins_as_libgomp_would_but_for_its_start_and_while_it_is_folded() {
         let program = with_runtime(setup.program("waits"), runtime).threads(2).start();
         program.until("alone", |program| program.dop == Some(2) && program.regions > 10);
         until(&program, place, DEFAULT);
-        let guest = setup.program("waits").threads(2).start();
+        let neighbour = setup.program("waits").threads(2).start();
         program.until_folded();
         until(&program, place, CROWDED);
-        guest.finish().well();
+        neighbour.finish().well();
         program.until("alone again", |program| program.dop == Some(2));
         until(&program, place, DEFAULT);
         let done = program.finish().well();
@@ -111,10 +111,10 @@ fn so_it_does_in_the_middle_of_a_region_whose_threads_wait_for_tasks() {
     program.until("its only region", |program| program.in_region && program.dop == Some(2));
     until(&program, place, DEFAULT);
     for _ in 0..2 {
-        let guest = setup.program("waits").threads(2).start();
+        let neighbour = setup.program("waits").threads(2).start();
         program.until("folded", |program| program.in_region && program.dop == Some(1));
         until(&program, place, CROWDED);
-        guest.finish().well();
+        neighbour.finish().well();
         until(&program, place, DEFAULT);
     }
     let done = program.finish().well();

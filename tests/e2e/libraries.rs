@@ -56,10 +56,10 @@ fn two_copies_of_the_runtime_live_side_by_side() {
     program.until("many rounds", |program| program.regions > 1000);
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", program.pid())).unwrap_or_default();
     assert!(maps.contains("libgomp.so.9") && maps.contains("libgomp.so.1"), "{maps}");
-    let guest = setup.program("loops").start();
-    guest.until_resized_to(1);
+    let neighbour = setup.program("loops").start();
+    neighbour.until_resized_to(1);
     program.until_resized_to(1);
-    guest.finish().well();
+    neighbour.finish().well();
     let done = program.finish().well();
     assert_eq!(results(&done), results(&expected));
     assert_eq!(done.number("wrong"), 0);

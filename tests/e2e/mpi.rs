@@ -1,7 +1,7 @@
 //! Ranks of MPI jobs, by the real Open MPI and MPICH: while one waits in MPI, the others have its contexts.
 //! Skipped, with the reason, where one of them isn't installed.
 
-use crate::support::{Done, Running, Setup, Start, compiled, kernel, root_user, wait_for};
+use crate::support::{Done, Running, Setup, Start, compiled, kernel, root_user, skip, wait_for};
 use scafd::control::Program;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn here() -> impl Iterator<Item = Mpi> {
         let compiler = mpi.launcher.replace("mpirun", "mpicc");
         let missing = [mpi.launcher, &compiler].into_iter().find(|file| !Path::new(file).exists());
         if let Some(missing) = missing {
-            println!("not tried: {missing} is missing: run scripts/setup.sh tests");
+            skip::skipped(&format!("{missing} (scripts/setup.sh tests)"));
         }
         missing.is_none()
     })
@@ -103,7 +103,7 @@ fn when_the_wait_is_over_everybody_has_what_the_policy_gives() {
 }
 
 #[test]
-fn mpi_behind_the_door_of_a_library_is_heard() {
+fn mpi_that_only_a_library_calls_is_seen() {
     if here().all(|mpi| mpi.ranks != OPEN_MPI.ranks) {
         return;
     }

@@ -158,15 +158,10 @@ fn a_program_may_give_up_rights_and_have_little() {
     for threads in [1, 2] {
         rows("plain", threads, &[], &["rounds tasks"]);
     }
-    if root_user() {
-        rows(
-            "plain",
-            2,
-            &[],
-            &["nobody user rounds next-file", "nobody no-threads region", "jail rounds next-file"],
-        );
-        rows("plain", 1, &[], &["nobody no-threads rounds user", "region unshare rounds user"]);
-    }
+    needs!(root_user(), "root, for its second half: giving up rights");
+    let rounds = ["nobody user rounds next-file", "nobody no-threads region", "jail rounds next-file"];
+    rows("plain", 2, &[], &rounds);
+    rows("plain", 1, &[], &["nobody no-threads rounds user", "region unshare rounds user"]);
 }
 
 #[test]

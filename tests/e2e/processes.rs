@@ -17,7 +17,7 @@ fn acting<'h>(setup: &'h Setup, how: &str) -> Running<'h> {
     program
 }
 
-fn told(program: &Running, key: &str) -> u32 {
+fn printed(program: &Running, key: &str) -> u32 {
     wait_for(&format!("it prints {key}"), || {
         let printed = program.printed();
         let line =
@@ -34,8 +34,8 @@ fn until_it_has_both_pus(pid: u32) {
 fn a_forked_child_is_a_program_of_its_own_on_its_own_affinity() {
     let setup = Setup::new("equi");
     let program = acting(&setup, "fork");
-    let child = told(&program, "child");
-    assert_eq!(told(&program, "child_cpus"), 2);
+    let child = printed(&program, "child");
+    assert_eq!(printed(&program, "child_cpus"), 2);
     setup.until("parent and child are both there", |snapshot| {
         let there = |pid| snapshot.programs.iter().any(|program| program.pid == pid && program.regions > 100);
         (there(program.pid()) && there(child)).then_some(())
@@ -58,7 +58,7 @@ fn a_thread_that_is_to_be_cancelled_gets_through_its_region_first() {
 fn a_parents_death_is_noticed_while_its_children_live() {
     let setup = Setup::new("equi");
     let program = acting(&setup, "fork-twice");
-    let child = told(&program, "child");
+    let child = printed(&program, "child");
     setup.until("all three are there", |snapshot| (snapshot.programs.len() == 3).then_some(()));
     let parent = program.pid();
     program.signal(libc::SIGKILL);
@@ -99,7 +99,7 @@ fn a_program_that_becomes_one_without_openmp_has_its_affinity_back() {
 fn spawned_programs_have_the_original_affinity() {
     let setup = Setup::new("equi");
     let program = acting(&setup, "spawn");
-    let children = [told(&program, "child"), told(&program, "second")];
+    let children = [printed(&program, "child"), printed(&program, "second")];
     children.into_iter().for_each(until_it_has_both_pus);
     assert_eq!(cpus_of(program.pid()).map(|cpus| cpus.len()), Some(1));
     children.into_iter().for_each(crate::support::kill);
@@ -110,7 +110,7 @@ fn spawned_programs_have_the_original_affinity() {
 fn what_a_spawned_shell_starts_has_the_original_affinity() {
     let setup = Setup::new("equi");
     let program = acting(&setup, "spawn-by-shell");
-    let (shell, child) = (told(&program, "shell"), told(&program, "child"));
+    let (shell, child) = (printed(&program, "shell"), printed(&program, "child"));
     until_it_has_both_pus(shell);
     until_it_has_both_pus(child);
     [child, shell].into_iter().for_each(crate::support::kill);
@@ -119,12 +119,10 @@ fn what_a_spawned_shell_starts_has_the_original_affinity() {
 
 #[test]
 fn a_program_that_gives_up_its_rights_stays_attached() {
-    if !root_user() {
-        return; // only root can give up being root
-    }
+    needs!(root_user(), "root, to give it up");
     let setup = Setup::new("equi");
     let program = acting(&setup, "setuid");
-    told(&program, "acted");
+    printed(&program, "acted");
     let seen = program.seen().expect("it is attached");
     program.until("more rounds", |program| program.id == seen.id && program.regions > seen.regions + 1000);
     assert_eq!(program.finish().well().number("wrong"), 0);

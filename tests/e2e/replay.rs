@@ -24,20 +24,20 @@ fn what_was_recorded_of_real_programs_is_replayed_under_any_policy() {
     first.signal(libc::SIGTERM);
 
     let trace = file.display().to_string();
-    let told = setup.says(&["sim", "replay", &trace, "--policy", "curve,equi,scaf", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-    let happened = told["recorded"]["programs"].as_array().expect("programs");
-    assert_eq!((&told["recorded"]["policy"], happened.len()), (&"equi".into(), 2), "{told}");
-    assert!(happened[0]["cut"] == true && happened[1]["cut"] == false, "{told}");
-    for policy in told["policies"].as_array().expect("policies") {
+    let output = setup.says(&["sim", "replay", &trace, "--policy", "curve,equi,scaf", "--json"]);
+    let output: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+    let happened = output["recorded"]["programs"].as_array().expect("programs");
+    assert_eq!((&output["recorded"]["policy"], happened.len()), (&"equi".into(), 2), "{output}");
+    assert!(happened[0]["cut"] == true && happened[1]["cut"] == false, "{output}");
+    for policy in output["policies"].as_array().expect("policies") {
         for (now, then) in policy["programs"].as_array().expect("programs").iter().zip(happened) {
             let number = |it: &serde_json::Value, key: &str| it[key].as_f64().expect("a number");
-            assert_eq!(now["name"], then["name"], "{told}");
+            assert_eq!(now["name"], then["name"], "{output}");
             let (now_s, then_s) = (number(now, "work_s"), number(then, "work_s"));
-            assert!((now_s / then_s - 1.0).abs() < 0.01 && number(now, "speedup") > 0.0, "{told}");
+            assert!((now_s / then_s - 1.0).abs() < 0.01 && number(now, "speedup") > 0.0, "{output}");
         }
     }
-    assert_eq!(told["policies"].as_array().map(Vec::len), Some(3), "{told}");
+    assert_eq!(output["policies"].as_array().map(Vec::len), Some(3), "{output}");
     let table = setup.says(&["sim", "replay", &trace, "--policy", "equi"]);
     assert!(table.contains("equi, as it was") && table.contains("Assumed"), "{table}");
 }

@@ -25,9 +25,9 @@ struct Decided {
 }
 
 fn decision(setup: &Setup, number: u64) -> Option<Decided> {
-    let told = setup.says(&["why", "lender", "--json", "--at", &number.to_string()]);
-    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-    let decision = &told["decision"];
+    let output = setup.says(&["why", "lender", "--json", "--at", &number.to_string()]);
+    let output: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+    let decision = &output["decision"];
     let names = decision["names"].as_object()?;
     let id: u64 = names.iter().find(|(_, name)| **name == "lender")?.0.parse().ok()?;
     let its = |all: &serde_json::Value| all.as_array()?.iter().find(|one| one["id"] == id).cloned();

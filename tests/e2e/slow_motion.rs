@@ -1,7 +1,7 @@
 //! Slow motion: contexts that are control groups.
 
-use crate::support::{Setup, kernel, root_user, wait_for};
-use scafd::apply::slow::Contexts;
+use crate::support::{Setup, kernel, root_user, skip, wait_for};
+use scaf_lab::slow::SlowMachine;
 use scafd::observe::cgroup::cpu_group;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,19 +11,18 @@ const TINY: &str = "name = 'tiny'\n\
     [[program]]\nname = 'phases'\n\
     command = ['{kernels}/phases', '--serial-us=1000', '--parallel-us=9000', '--iterations=20']\n";
 
-/// A group that contexts can be made in, and whether it is version 2's; `None`, with a note, where groups
-/// have no quotas.
-fn parent_of_contexts() -> Option<(PathBuf, bool)> {
-    let group = cpu_group(Path::new("/")).filter(|_| root_user());
-    if group.is_none() {
-        eprintln!("skipped: no cpu controller of control groups here, or not root");
+/// Whether there can be contexts; says so where groups have no quotas.
+fn can_be_slow() -> bool {
+    let can = root_user() && cpu_group(Path::new("/")).is_some();
+    if !can {
+        skip::skipped("root, and the cpu controller of control groups");
     }
-    group
+    can
 }
 
 /// `scaf bench mix` of tiny programs with four contexts; `None` where there can be none.
 fn bench(setup: &Setup) -> Option<Command> {
-    parent_of_contexts()?;
+    can_be_slow().then_some(())?;
     let mix = setup.folder().join("tiny.toml");
     std::fs::write(&mix, TINY).expect("a mix");
     let kernels = kernel("ep").parent().map(Path::to_owned).unwrap_or_default();
@@ -76,24 +75,16 @@ fn a_mix_in_slow_motion_verifies_and_leaves_no_group_behind() {
     assert_eq!(groups(maker), Vec::<PathBuf>::new());
 }
 
-/// Groups of contexts, taken away at the end.
-struct Groups(PathBuf);
-
-impl Drop for Groups {
-    fn drop(&mut self) {
-        Contexts::remove(&self.0).expect("no thread in them");
-    }
-}
-
 /// The quota of a context is no limit of the program that is on it.
 #[test]
 fn a_program_alone_has_all_contexts_of_slow_motion() {
-    let Some((parent, version_2)) = parent_of_contexts() else { return };
-    let groups = Groups(parent.join(format!("scaf-slow-test-{}", std::process::id())));
-    Contexts::make(&groups.0, version_2, 4, 1.0).expect("groups");
-    let setup = Setup::in_slow_motion(&groups.0, 4, "equi");
+    if !can_be_slow() {
+        return;
+    }
+    let machine = SlowMachine::start(4).expect("groups");
+    let setup = Setup::in_slow_motion(&machine, "equi");
     let program = setup.program("loops").threads(4).start();
-    let used = || (0..4).filter(|context| threads(&groups.0.join(context.to_string())) > 0).count();
+    let used = || (0..4).filter(|context| threads(&machine.folder().join(context.to_string())) > 0).count();
     wait_for("a thread on each context", || (used() == 4).then_some(()));
     // Limits are read again once a second.
     std::thread::sleep(std::time::Duration::from_millis(2_500));

@@ -41,13 +41,13 @@ fn libraries_that_count_their_pus_find_all_of_them_before_the_first_region() {
     other.finish().well();
 }
 
-/// A program that does something else than to compute on one thread is let go, and attaches at its region.
+/// A program that does something else than to compute on one thread is detached, and attaches at its region.
 fn is_let_go_who(does: &str) {
     let setup = Setup::new("equi");
     let program = setup.program("before_regions").args(["computes", does]).start();
     assert_eq!(program.until("it starts", |program| program.dop.is_some()).regions, 0);
     next_stage(&program);
-    wait_for("it is let go", || program.seen().is_none().then_some(()));
+    wait_for("it is detached", || program.seen().is_none().then_some(()));
     next_stage(&program);
     program.until("its regions", |program| program.regions > 0);
     assert_eq!(program.finish().well().number("wrong"), 0);

@@ -50,10 +50,10 @@ fn a_running_loop_follows_the_grant_down_and_up() {
     let setup = Setup::new("equi");
     let program = program(&setup, Asks, "endless").start();
     until_at_work(&program, 2);
-    let guest = setup.program("loops").start();
+    let neighbour = setup.program("loops").start();
     until_at_work(&program, 1);
-    guest.until_resized_to(1);
-    guest.finish().well();
+    neighbour.until_resized_to(1);
+    neighbour.finish().well();
     until_at_work(&program, 2);
     assert_eq!(program.finish().well().number("concurrency"), 2);
 }
@@ -63,10 +63,10 @@ fn a_running_loop_of_an_old_version_is_folded() {
     let setup = Setup::new("equi");
     let program = program(&setup, IsFolded, "endless").start();
     until_at_work(&program, 2);
-    let guest = setup.program("loops").start();
-    guest.until_resized_to(1);
+    let neighbour = setup.program("loops").start();
+    neighbour.until_resized_to(1);
     wait_for("one PU", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
-    guest.finish().well();
+    neighbour.finish().well();
     wait_for("both PUs", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 2));
     assert_eq!(program.finish().well().number("concurrency"), 2);
 }

@@ -49,7 +49,7 @@ impl Drop for Web {
 }
 
 #[test]
-fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() {
+fn who_comes_is_shown_at_once_with_what_he_has_and_what_others_would_decide() {
     let setup = Setup::new("equi");
     let web = Web::start(&setup, &setup.socket(), |_| {});
     let mut events = Events::ask(web.port, &format!("{}\r\n", web.bearer()));
@@ -77,7 +77,7 @@ fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() 
     second.finish().well();
     let departures = |web: &Web| web.get("/metrics").contains("scaf_departures_total 2.0\n");
     wait_for("both departures", || departures(&web).then_some(()));
-    // The daemon's end and the next one are told, and its programs are counted on.
+    // The daemon's end and the next one are shown, and its programs are counted on.
     setup.end_daemon(libc::SIGTERM);
     events.until("event: lost\ndata: \"no daemon");
     setup.start_daemon();
@@ -87,9 +87,7 @@ fn who_comes_is_told_of_at_once_with_what_he_has_and_what_others_would_decide() 
 
 #[test]
 fn another_user_sees_nothing() {
-    if !root_user() {
-        return;
-    }
+    needs!(root_user(), "root, to be another user");
     let setup = Setup::new("equi");
     let program = setup.program("loops").option("--name", "secret").threads(2).start();
     program.until("a grant", |program| program.dop.is_some());
@@ -108,17 +106,14 @@ fn another_user_sees_nothing() {
     // Nor can he read it from the process.
     let pid = ours.child.id();
     let look = format!("cat /proc/{pid}/environ /proc/{pid}/cmdline /proc/{pid}/mem");
-    let told = Command::new("sh").args(["-c", &look]).uid(65_534).gid(65_534).output().expect("sh");
-    assert!(!String::from_utf8_lossy(&told.stdout).contains(&ours.token));
+    let read = Command::new("sh").args(["-c", &look]).uid(65_534).gid(65_534).output().expect("sh");
+    assert!(!String::from_utf8_lossy(&read.stdout).contains(&ours.token));
     program.finish().well();
 }
 
 #[test]
 fn a_real_prometheus_scrapes_two_daemons_and_has_our_alerts() {
-    if Command::new("prometheus").arg("--version").output().is_err() {
-        eprintln!("not tried: there is no prometheus");
-        return;
-    }
+    needs!(Command::new("prometheus").arg("--version").output().is_ok(), "prometheus");
     let setup = Setup::new("equi");
     let other = setup.folder().join("other.sock");
     let mut command = setup.command(&released("scafd"));

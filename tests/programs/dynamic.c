@@ -7,14 +7,14 @@
 #include <signal.h>
 
 #define FULL 3
-static volatile sig_atomic_t told;
+static volatile sig_atomic_t signalled;
 static long wrong, kept_size;
 static int permits;
 
 static void hear(int signal)
 {
     (void)signal;
-    told = 1;
+    signalled = 1;
 }
 
 static long by_clause(void)
@@ -73,7 +73,7 @@ int main(int count, char **words)
         in_tasks();
         wrong += omp_get_dynamic() != permits;
         largest = clause > largest ? clause : largest;
-        if (told && permits) {
+        if (signalled && permits) {
             omp_set_dynamic(permits = 0);
             say("took_back", rounds);
         }

@@ -1,5 +1,5 @@
 /* build: mpicc.openmpi -O2 -fopenmp */
-/* MPI behind a library's door: a rank's work and its wait, for a program that isn't linked with MPI. */
+/* MPI called by a library: a rank's work and its wait, for a program that isn't linked with MPI. */
 #include "test.h"
 
 #include <mpi.h>

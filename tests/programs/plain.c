@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Where `told` writes: standard output, or what was it. */
+/* Where print_value writes: standard output, or what was it. */
 static int out = 1;
 
-static void told(const char *key, long value)
+static void print_value(const char *key, long value)
 {
     char line[64];
     int length = snprintf(line, sizeof line, "%s=%ld\n", key, value);
@@ -37,7 +37,7 @@ static void rounds(void)
 static void next_file(void)
 {
     int file = open("/", O_RDONLY);
-    told("file", file < 0 ? -errno : file);
+    print_value("file", file < 0 ? -errno : file);
     if (file >= 0)
         close(file);
 }
@@ -48,7 +48,7 @@ static void files(void)
     long count = 0;
     while (open("/", O_RDONLY) >= 0)
         count++;
-    told("files", count);
+    print_value("files", count);
 }
 
 static void limit(int what, rlim_t to)
@@ -102,7 +102,7 @@ static void jumps(void)
         }
         region();
     }
-    told("alarms", alarms);
+    print_value("alarms", alarms);
 }
 
 static void count(int signal)
@@ -122,11 +122,11 @@ static void waits(void)
     region();
     struct timespec pause = {1, 300000000};
     interrupted += nanosleep(&pause, NULL) != 0;
-    told("interrupted", interrupted);
+    print_value("interrupted", interrupted);
     /* The one signal there is ends the wait. */
     alarm(1);
-    told("read", read(pipes[0], &byte, 1) < 0 ? -errno : 1);
-    told("alarms", alarms);
+    print_value("read", read(pipes[0], &byte, 1) < 0 ? -errno : 1);
+    print_value("alarms", alarms);
     rounds();
 }
 
@@ -155,7 +155,7 @@ static void many_threads(void)
             _exit(3);
     for (int i = 0; i < MANY; i++)
         pthread_join(threads[i], NULL);
-    told("sum", sum);
+    print_value("sum", sum);
 }
 
 static void in_a_child(void)
@@ -169,13 +169,13 @@ static void in_a_child(void)
         _exit(wrong != 0);
     }
     waitpid(child, &status, 0);
-    told("child", status);
+    print_value("child", status);
 }
 
 static void tasks(void)
 {
     struct stat about;
-    told("tasks", stat("/proc/self/task", &about) ? -errno : (long)about.st_nlink - 2);
+    print_value("tasks", stat("/proc/self/task", &about) ? -errno : (long)about.st_nlink - 2);
 }
 
 /* What a process has from the one that started it. */
@@ -187,10 +187,10 @@ static void inherited(void)
     sigaction(SIGPIPE, NULL, &pipe_action);
     for (int signal = 1; signal < 32; signal++)
         if (sigismember(&blocked, signal))
-            told("blocked", signal);
-    told("pipe_ignored", pipe_action.sa_handler == SIG_IGN);
+            print_value("blocked", signal);
+    print_value("pipe_ignored", pipe_action.sa_handler == SIG_IGN);
     for (int file = 0; file < 3; file++)
-        told("closed", fcntl(file, F_GETFD) < 0);
+        print_value("closed", fcntl(file, F_GETFD) < 0);
 }
 
 static void odd_signals(void)
@@ -210,7 +210,7 @@ static void step(const char *name, char **rest)
     else if (!strcmp(name, "rounds"))
         rounds();
     else if (!strcmp(name, "close-all"))
-        told("closed", close_range(3, ~0u, 0));
+        print_value("closed", close_range(3, ~0u, 0));
     else if (!strcmp(name, "close-stdio"))
         close_stdio();
     else if (!strcmp(name, "close-input"))
@@ -228,13 +228,13 @@ static void step(const char *name, char **rest)
     else if (!strcmp(name, "nobody"))
         nobody();
     else if (!strcmp(name, "user"))
-        told("user", geteuid());
+        print_value("user", geteuid());
     else if (!strcmp(name, "jail"))
-        told("jail", chroot("/usr/share"));
+        print_value("jail", chroot("/usr/share"));
     else if (!strcmp(name, "unshare"))
-        told("unshare", unshare(CLONE_NEWUSER) ? -errno : 0);
+        print_value("unshare", unshare(CLONE_NEWUSER) ? -errno : 0);
     else if (!strcmp(name, "unshare-files"))
-        told("unshare", unshare(CLONE_FILES | CLONE_FS) ? -errno : 0);
+        print_value("unshare", unshare(CLONE_FILES | CLONE_FS) ? -errno : 0);
     else if (!strcmp(name, "jumps"))
         jumps();
     else if (!strcmp(name, "waits"))
@@ -246,7 +246,7 @@ static void step(const char *name, char **rest)
     else if (!strcmp(name, "ignore-children"))
         signal(SIGCHLD, SIG_IGN);
     else if (!strcmp(name, "wait"))
-        told("wait", wait(NULL) < 0 ? -errno : 1);
+        print_value("wait", wait(NULL) < 0 ? -errno : 1);
     else if (!strcmp(name, "tasks"))
         tasks();
     else if (!strcmp(name, "odd-signals"))
@@ -263,6 +263,6 @@ int main(int many, char **words)
 {
     for (int i = 1; i < many; i++)
         step(words[i], words + i + 1);
-    told("wrong", wrong);
+    print_value("wrong", wrong);
     return wrong != 0;
 }

@@ -13,14 +13,14 @@
 #include <sys/wait.h>
 
 extern char **environ;
-static volatile sig_atomic_t told;
+static volatile sig_atomic_t signalled;
 static const char *how = "";
 static long rounds;
 static char *const SLEEP[] = {"sleep", "1000", NULL};
 
 static void on_signal(int signal)
 {
-    told = signal;
+    signalled = signal;
 }
 
 static long own_cpus(void)
@@ -156,8 +156,8 @@ int main(int count, char **words)
     signal(SIGCHLD, SIG_DFL);
     do {
         round_of_it();
-        if (told) {
-            told = 0;
+        if (signalled) {
+            signalled = 0;
             act();
         }
     } while (going());

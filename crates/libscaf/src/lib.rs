@@ -35,6 +35,7 @@ use runtimes::hooks::{self, Hooks};
 static HOOKS: Hooks = Hooks {
     loaded: &[
         program::permission::at_load,
+        experiment::at_load,
         entry::filters::at_load,
         entry::signals::at_load,
         entry::yields::at_load,

@@ -13,10 +13,11 @@
 //! 4. *Fold*: all others, whose size the program fixes, or whose code depends on it or isn't inspected.
 
 /// How a region follows the grant. Client, daemon, simulator and command line have it from here.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 #[repr(u32)]
 pub enum Mechanism {
     /// Not at all: it runs as without scaf.
+    #[default]
     Unmanaged = 1,
     /// The next team has as many threads as granted.
     Resize = 2,

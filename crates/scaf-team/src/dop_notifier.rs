@@ -6,7 +6,7 @@ const REST_MS: u64 = 200;
 
 /// What they were told last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Telling {
+pub struct DopNotifier {
     dop: u32,
     at_ms: u64,
 }
@@ -22,10 +22,10 @@ pub enum Due {
     In(u32),
 }
 
-impl Telling {
+impl DopNotifier {
     /// Nothing was told so far.
-    pub const fn new() -> Telling {
-        Telling { dop: 0, at_ms: 0 }
+    pub const fn new() -> DopNotifier {
+        DopNotifier { dop: 0, at_ms: 0 }
     }
 
     /// Whether this DoP is to be told now, in milliseconds since any moment.
@@ -39,8 +39,8 @@ impl Telling {
     }
 
     /// Notes that this DoP was told.
-    pub fn told(&mut self, dop: u32, now_ms: u64) {
-        *self = Telling { dop, at_ms: now_ms };
+    pub fn notified(&mut self, dop: u32, now_ms: u64) {
+        *self = DopNotifier { dop, at_ms: now_ms };
     }
 }
 
@@ -50,24 +50,24 @@ mod tests {
 
     #[test]
     fn a_smaller_dop_is_told_at_once_and_a_larger_one_when_some_time_has_passed() {
-        let mut telling = Telling::new();
-        assert_eq!(telling.due(4, 5), Due::Now);
-        telling.told(4, 5);
-        assert_eq!(telling.due(4, 6), Due::Known);
-        assert_eq!(telling.due(1, 6), Due::Now);
-        telling.told(1, 6);
-        assert_eq!(telling.due(2, 56), Due::In(150));
-        assert_eq!(telling.due(1, 56), Due::Known);
-        assert_eq!(telling.due(2, 206), Due::Now);
+        let mut notifier = DopNotifier::new();
+        assert_eq!(notifier.due(4, 5), Due::Now);
+        notifier.notified(4, 5);
+        assert_eq!(notifier.due(4, 6), Due::Known);
+        assert_eq!(notifier.due(1, 6), Due::Now);
+        notifier.notified(1, 6);
+        assert_eq!(notifier.due(2, 56), Due::In(150));
+        assert_eq!(notifier.due(1, 56), Due::Known);
+        assert_eq!(notifier.due(2, 206), Due::Now);
     }
 
     #[test]
     fn a_grant_that_changes_all_the_time_grows_at_most_five_times_a_second() {
-        let (mut telling, mut grown, mut last) = (Telling::new(), 0, 0);
+        let (mut notifier, mut grown, mut last) = (DopNotifier::new(), 0, 0);
         for now_ms in 0..10_000 {
             let dop = 1 + now_ms as u32 * 7 % 4;
-            if telling.due(dop, now_ms) == Due::Now {
-                telling.told(dop, now_ms);
+            if notifier.due(dop, now_ms) == Due::Now {
+                notifier.notified(dop, now_ms);
                 grown += u32::from(dop > last);
                 last = dop;
             }

@@ -7,7 +7,7 @@
 
 /// What was found in the time since the look before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Look {
+pub struct Sample {
     /// Wall time, in microseconds.
     pub wall_us: u64,
     /// CPU time of the whole process, in microseconds.
@@ -37,7 +37,7 @@ const BLIND_LOOKS: u32 = 1_200;
 
 /// What was seen so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pulse {
+pub struct ParallelDetector {
     parallel: bool,
     since: u32,
     busy: u32,
@@ -45,15 +45,15 @@ pub struct Pulse {
     pause_ms: u32,
 }
 
-impl Default for Pulse {
-    fn default() -> Pulse {
-        Pulse { parallel: false, since: BLIND_LOOKS, busy: 0, quiet: 0, pause_ms: PERIOD_MS }
+impl Default for ParallelDetector {
+    fn default() -> ParallelDetector {
+        ParallelDetector { parallel: false, since: BLIND_LOOKS, busy: 0, quiet: 0, pause_ms: PERIOD_MS }
     }
 }
 
-impl Pulse {
+impl ParallelDetector {
     /// Takes in a look; returns whether the process computes in parallel.
-    pub fn take(&mut self, look: &Look) -> bool {
+    pub fn take(&mut self, look: &Sample) -> bool {
         // The process was stopped for a while: the clocks went on, and say nothing.
         if look.wall_us > 3_000 * u64::from(self.pause_ms()) {
             return self.parallel;
@@ -102,7 +102,7 @@ impl Pulse {
 }
 
 /// Whether the first thread and others take turns, of 3 or 4 ms each: a switch at least in 10 ms of CPU time.
-fn takes_turns(look: &Look) -> bool {
+fn takes_turns(look: &Sample) -> bool {
     let others = look.cpu_us.saturating_sub(look.first_us);
     let (less, more) = (others.min(look.first_us), others.max(look.first_us));
     look.cpu_us > look.wall_us / 10 && less > more / 4 && look.switches.saturating_mul(10_000) > look.cpu_us
@@ -112,8 +112,8 @@ fn takes_turns(look: &Look) -> bool {
 mod tests {
     use super::*;
 
-    fn look(busy: u64) -> Look {
-        Look {
+    fn look(busy: u64) -> Sample {
+        Sample {
             wall_us: 50_000,
             cpu_us: busy * 500,
             first_us: busy * 500,
@@ -125,75 +125,75 @@ mod tests {
 
     #[test]
     fn more_cpu_time_than_one_context_has_is_parallel() {
-        let mut pulse = Pulse::default();
-        assert!(!pulse.take(&look(100)));
-        assert!(!pulse.take(&look(180)));
-        assert!(pulse.pause_ms() < PERIOD_MS);
-        assert!(pulse.take(&look(180)));
+        let mut detector = ParallelDetector::default();
+        assert!(!detector.take(&look(100)));
+        assert!(!detector.take(&look(180)));
+        assert!(detector.pause_ms() < PERIOD_MS);
+        assert!(detector.take(&look(180)));
         // One look between two calls is nothing; two are an end.
-        assert!(pulse.take(&look(100)));
-        assert!(!pulse.take(&look(100)));
+        assert!(detector.take(&look(100)));
+        assert!(!detector.take(&look(100)));
     }
 
     #[test]
     fn threads_that_take_turns_on_one_context_are_known_by_their_switches() {
-        let both = |busy| Look { first_us: busy * 250, switches: 10, ..look(busy) };
+        let both = |busy| Sample { first_us: busy * 250, switches: 10, ..look(busy) };
         let is_parallel = |look| {
-            let mut pulse = Pulse::default();
-            pulse.take(&look);
-            pulse.take(&look)
+            let mut detector = ParallelDetector::default();
+            detector.take(&look);
+            detector.take(&look)
         };
         assert!(is_parallel(both(100)));
         assert!(is_parallel(both(40)));
         // One thread that others disturb; two that hand a lock to each other; nothing much.
-        assert!(!is_parallel(Look { switches: 10, ..look(100) }));
-        assert!(!is_parallel(Look { switches: 1, ..both(100) }));
+        assert!(!is_parallel(Sample { switches: 10, ..look(100) }));
+        assert!(!is_parallel(Sample { switches: 1, ..both(100) }));
         assert!(!is_parallel(both(4)));
     }
 
     #[test]
     fn with_one_thread_it_counts_as_what_it_was_while_it_computes() {
-        let one = |busy| Look { allowed: 1, ..look(busy) };
-        let mut pulse = Pulse::default();
-        assert!(!pulse.take(&one(100)));
-        pulse.take(&look(190));
-        assert!(pulse.take(&look(190)));
+        let one = |busy| Sample { allowed: 1, ..look(busy) };
+        let mut detector = ParallelDetector::default();
+        assert!(!detector.take(&one(100)));
+        detector.take(&look(190));
+        assert!(detector.take(&look(190)));
         for _ in 0..100 {
-            assert!(pulse.take(&one(100)));
+            assert!(detector.take(&one(100)));
         }
-        pulse.take(&one(2));
-        assert!(!pulse.take(&one(2)));
-        assert!(pulse.take(&one(90)));
+        detector.take(&one(2));
+        assert!(!detector.take(&one(2)));
+        assert!(detector.take(&one(90)));
         for _ in 0..BLIND_LOOKS {
-            pulse.take(&one(100));
+            detector.take(&one(100));
         }
-        assert!(!pulse.take(&one(100)));
+        assert!(!detector.take(&one(100)));
     }
 
     #[test]
     fn while_it_is_stopped_nothing_is_learned() {
-        let mut pulse = Pulse::default();
-        pulse.take(&look(190));
-        assert!(!pulse.take(&Look { wall_us: 400_000, ..look(100) }));
-        assert!(pulse.take(&look(190)));
+        let mut detector = ParallelDetector::default();
+        detector.take(&look(190));
+        assert!(!detector.take(&Sample { wall_us: 400_000, ..look(100) }));
+        assert!(detector.take(&look(190)));
     }
 
     #[test]
     fn regions_tell_of_themselves() {
-        assert!(!Pulse::default().take(&Look { in_region: true, ..look(200) }));
+        assert!(!ParallelDetector::default().take(&Sample { in_region: true, ..look(200) }));
     }
 
     #[test]
     fn a_process_that_sleeps_is_let_sleep() {
-        let mut pulse = Pulse::default();
+        let mut detector = ParallelDetector::default();
         let pauses: Vec<u32> = (0..6)
             .map(|_| {
-                pulse.take(&look(0));
-                pulse.pause_ms()
+                detector.take(&look(0));
+                detector.pause_ms()
             })
             .collect();
         assert_eq!(pauses, [100, 200, 400, 800, 800, 800]);
-        pulse.take(&look(60));
-        assert_eq!(pulse.pause_ms(), PERIOD_MS);
+        detector.take(&look(60));
+        assert_eq!(detector.pause_ms(), PERIOD_MS);
     }
 }

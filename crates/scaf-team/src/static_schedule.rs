@@ -1,12 +1,12 @@
 //! Which iterations of a loop with a static schedule each thread of a team does, as LLVM's runtime deals them
 //! out (`__kmpc_for_static_init_*`): a thread that does the parts of others has to be told theirs. Chunks by
-//! turns are OpenMP's rule. How a loop without chunks is cut is each runtime's: [`Deal::Balanced`] is what
-//! LLVM's (14) and Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. Answers have the runtime's form,
-//! too: some compilers go by the stride without chunks, or ask for shares of a loop known to be empty.
+//! turns are OpenMP's rule. How a loop without chunks is cut is each runtime's: [`StaticSchedule::Balanced`]
+//! is what LLVM's (14) and Intel's (2026) do unless `KMP_SCHEDULE` says otherwise. Answers have the runtime's
+//! form, too: some compilers go by the stride without chunks, or ask for shares of a loop known to be empty.
 
 /// How a loop's iterations are dealt out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deal {
+pub enum StaticSchedule {
     /// Equal blocks, multiples of so many iterations (at least 1); the last threads may get fewer or none.
     Blocks(u64),
     /// Shares that differ by one iteration at most.
@@ -26,7 +26,7 @@ pub struct Share {
     pub has_last: bool,
 }
 
-impl Deal {
+impl StaticSchedule {
     /// What thread `number` of a team of `team` does of so many iterations; `None` if nothing.
     pub fn share(self, iterations: u64, number: u32, team: u32) -> Option<Share> {
         let all = iterations.max(1);
@@ -35,15 +35,15 @@ impl Deal {
         }
         let (number, team) = (u64::from(number), u64::from(team));
         let (from, count) = match self {
-            Deal::Blocks(multiple) => {
+            StaticSchedule::Blocks(multiple) => {
                 let block = all.div_ceil(team).checked_next_multiple_of(multiple.max(1)).unwrap_or(u64::MAX);
                 (number.saturating_mul(block), block)
             }
-            Deal::Balanced => {
+            StaticSchedule::Balanced => {
                 let (small, more) = (all / team, all % team);
                 (number * small + number.min(more), small + u64::from(number < more))
             }
-            Deal::Chunks(chunk) => {
+            StaticSchedule::Chunks(chunk) => {
                 let chunk = chunk.clamp(1, all);
                 (number.saturating_mul(chunk), chunk)
             }
@@ -52,7 +52,7 @@ impl Deal {
             return None;
         }
         let has_last = match self {
-            Deal::Chunks(_) => (iterations - 1 - from) % count.saturating_mul(team).max(1) < count,
+            StaticSchedule::Chunks(_) => (iterations - 1 - from) % count.saturating_mul(team).max(1) < count,
             _ => count >= iterations - from,
         };
         Some(Share { from, count: count.min(iterations - from), has_last })
@@ -60,7 +60,7 @@ impl Deal {
 
     fn stride(self, iterations: u64, team: u32) -> u64 {
         match self {
-            Deal::Chunks(chunk) => {
+            StaticSchedule::Chunks(chunk) => {
                 let chunk = chunk.clamp(1, iterations.max(1));
                 chunk.saturating_mul(iterations.div_ceil(chunk).min(u64::from(team)))
             }
@@ -123,7 +123,7 @@ numbers! {
 
 /// What a thread is told of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told<N, D> {
+pub struct Answer<N, D> {
     /// Its first number; beyond the loop's last one if it does nothing.
     pub first: N,
     /// Its last number; if it has several chunks, that of the first.
@@ -135,26 +135,26 @@ pub struct Told<N, D> {
 }
 
 /// What thread `number` of a team of `team` is told of the loop from `first` to `last`.
-pub fn tell<N: Number>(
-    deal: Deal,
+pub fn answer<N: Number>(
+    deal: StaticSchedule,
     (first, last, step): (N, N, N::Difference),
     number: u32,
     team: u32,
-) -> Told<N, N::Difference> {
+) -> Answer<N, N::Difference> {
     if N::is_nothing(first, last, step) {
-        return Told { first, last, stride: step, has_last: false };
+        return Answer { first, last, stride: step, has_last: false };
     }
     let all = N::trips(first, last, step);
     let (plain, stepped) = N::strides(deal.stride(all, team), step);
-    let stride = if matches!(deal, Deal::Chunks(_)) { stepped } else { plain };
+    let stride = if matches!(deal, StaticSchedule::Chunks(_)) { stepped } else { plain };
     match deal.share(all, number, team) {
-        Some(Share { from, count, has_last }) => Told {
+        Some(Share { from, count, has_last }) => Answer {
             first: first.after(from, step),
             last: first.after(from + (count - 1), step),
             stride,
             has_last,
         },
-        None => Told { first: last.after(1, step), last, stride, has_last: false },
+        None => Answer { first: last.after(1, step), last, stride, has_last: false },
     }
 }
 
@@ -163,45 +163,60 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shares(all: u64, deal: Deal, team: u32) -> Vec<Option<(u64, u64)>> {
+    fn shares(all: u64, deal: StaticSchedule, team: u32) -> Vec<Option<(u64, u64)>> {
         (0..team).map(|me| deal.share(all, me, team).map(|share| (share.from, share.count))).collect()
     }
 
     #[test]
     fn loops_are_cut_as_llvms_runtime_cuts_them() {
-        assert_eq!(shares(10, Deal::Blocks(1), 4), [Some((0, 3)), Some((3, 3)), Some((6, 3)), Some((9, 1))]);
-        assert_eq!(shares(10, Deal::Balanced, 4), [Some((0, 3)), Some((3, 3)), Some((6, 2)), Some((8, 2))]);
-        assert_eq!(shares(10, Deal::Chunks(4), 2), [Some((0, 4)), Some((4, 4))]);
-        assert_eq!(shares(10, Deal::Blocks(4), 4), [Some((0, 4)), Some((4, 4)), Some((8, 2)), None]);
-        assert_eq!(shares(2, Deal::Blocks(1), 3), [Some((0, 1)), Some((1, 1)), None]);
-        assert_eq!(shares(0, Deal::Balanced, 2), [None; 2]);
+        assert_eq!(
+            shares(10, StaticSchedule::Blocks(1), 4),
+            [Some((0, 3)), Some((3, 3)), Some((6, 3)), Some((9, 1))]
+        );
+        assert_eq!(
+            shares(10, StaticSchedule::Balanced, 4),
+            [Some((0, 3)), Some((3, 3)), Some((6, 2)), Some((8, 2))]
+        );
+        assert_eq!(shares(10, StaticSchedule::Chunks(4), 2), [Some((0, 4)), Some((4, 4))]);
+        assert_eq!(
+            shares(10, StaticSchedule::Blocks(4), 4),
+            [Some((0, 4)), Some((4, 4)), Some((8, 2)), None]
+        );
+        assert_eq!(shares(2, StaticSchedule::Blocks(1), 3), [Some((0, 1)), Some((1, 1)), None]);
+        assert_eq!(shares(0, StaticSchedule::Balanced, 2), [None; 2]);
     }
 
-    fn told<N, D>(first: N, last: N, stride: D, has_last: bool) -> Told<N, D> {
-        Told { first, last, stride, has_last }
+    fn told<N, D>(first: N, last: N, stride: D, has_last: bool) -> Answer<N, D> {
+        Answer { first, last, stride, has_last }
     }
 
     #[test]
     fn what_llvms_runtime_was_seen_to_tell() {
         // For a loop known to be empty, code asks from 0 to the largest number, and goes by their difference.
-        assert_eq!(tell(Deal::Balanced, (0u32, u32::MAX, 1), 2, 4), told(0, u32::MAX, 0, false));
-        assert_eq!(tell(Deal::Balanced, (0u64, u64::MAX, 1), 2, 4), told(0, u64::MAX, 0, false));
+        assert_eq!(answer(StaticSchedule::Balanced, (0u32, u32::MAX, 1), 2, 4), told(0, u32::MAX, 0, false));
+        assert_eq!(answer(StaticSchedule::Balanced, (0u64, u64::MAX, 1), 2, 4), told(0, u64::MAX, 0, false));
         let (n, chunk) = (1_023_733_064i32, 801_722_143);
-        assert_eq!(tell(Deal::Chunks(chunk), (0, n, 1), 0, 6), told(0, 801_722_142, 1_603_444_286, false));
-        assert_eq!(tell(Deal::Chunks(chunk), (0, n, 1), 3, 6), told(n + 1, n, 1_603_444_286, false));
-        assert_eq!(tell(Deal::Chunks(1 << 29), (0, (1 << 30) - 1, 1), 7, 8).stride, 1 << 30);
-        assert_eq!(tell(Deal::Balanced, (5i64, 4, 1), 0, 2), told(5, 4, 1, false));
+        assert_eq!(
+            answer(StaticSchedule::Chunks(chunk), (0, n, 1), 0, 6),
+            told(0, 801_722_142, 1_603_444_286, false)
+        );
+        assert_eq!(
+            answer(StaticSchedule::Chunks(chunk), (0, n, 1), 3, 6),
+            told(n + 1, n, 1_603_444_286, false)
+        );
+        assert_eq!(answer(StaticSchedule::Chunks(1 << 29), (0, (1 << 30) - 1, 1), 7, 8).stride, 1 << 30);
+        assert_eq!(answer(StaticSchedule::Balanced, (5i64, 4, 1), 0, 2), told(5, 4, 1, false));
     }
 
-    fn any_deal() -> impl Strategy<Value = Deal> {
+    fn any_deal() -> impl Strategy<Value = StaticSchedule> {
         prop_oneof![
-            prop_oneof![1u64..9, any::<u64>()].prop_map(Deal::Blocks),
-            Just(Deal::Balanced),
-            prop_oneof![1u64..9, any::<u64>()].prop_map(Deal::Chunks)
+            prop_oneof![1u64..9, any::<u64>()].prop_map(StaticSchedule::Blocks),
+            Just(StaticSchedule::Balanced),
+            prop_oneof![1u64..9, any::<u64>()].prop_map(StaticSchedule::Chunks)
         ]
     }
 
-    fn run<N, D: Copy + Into<i128>>(deal: Deal, told: Told<N, D>, last: N, step: D) -> Vec<i128>
+    fn run<N, D: Copy + Into<i128>>(deal: StaticSchedule, told: Answer<N, D>, last: N, step: D) -> Vec<i128>
     where
         N: Number<Difference = D> + Into<i128>,
     {
@@ -216,18 +231,23 @@ mod tests {
                 done.push(at);
                 at += step;
             }
-            if !matches!(deal, Deal::Chunks(_)) || !within(from + stride, end) || stride == 0 {
+            if !matches!(deal, StaticSchedule::Chunks(_)) || !within(from + stride, end) || stride == 0 {
                 return done;
             }
             (from, to) = (from + stride, to + stride);
         }
     }
 
-    fn all_once<N, D: Copy + Into<i128>>(deal: Deal, (first, last, step): (N, N, D), team: u32) -> bool
+    fn all_once<N, D: Copy + Into<i128>>(
+        deal: StaticSchedule,
+        (first, last, step): (N, N, D),
+        team: u32,
+    ) -> bool
     where
         N: Number<Difference = D> + Into<i128>,
     {
-        let told: Vec<Told<N, D>> = (0..team).map(|me| tell(deal, (first, last, step), me, team)).collect();
+        let told: Vec<Answer<N, D>> =
+            (0..team).map(|me| answer(deal, (first, last, step), me, team)).collect();
         let runs: Vec<Vec<i128>> = told.iter().map(|told| run(deal, *told, last, step)).collect();
         let mut done: Vec<i128> = runs.iter().flatten().copied().collect();
         done.sort_unstable();
@@ -271,8 +291,8 @@ mod tests {
             if let Some(share) = deal.share(all, number, team) {
                 prop_assert!(share.from < all && share.count <= all - share.from);
             }
-            tell(deal, ends, number, team);
-            tell(deal, (ends.0 as u32, ends.1 as u32, ends.2 as i32), number, team);
+            answer(deal, ends, number, team);
+            answer(deal, (ends.0 as u32, ends.1 as u32, ends.2 as i32), number, team);
         }
     }
 }

@@ -10,8 +10,8 @@ use scaf_team::barrier::{Barrier, Passed};
 use scaf_team::gate::Gate;
 use scaf_team::gather::doacross_sync::Posts;
 use scaf_team::gather::scheduler::Cancelled;
-use scaf_team::gather::scheduler::{Crew, Until};
-use scaf_team::gather::worksharing::{Came, Hand, Loop, Rule, Shares};
+use scaf_team::gather::scheduler::{FiberScheduler, Until};
+use scaf_team::gather::worksharing::{Assigned, Came, Loop, Rule, Shares};
 
 /// A futex that never gives up: a wake-up that is missed is a deadlock, which loom reports.
 struct Futex {
@@ -122,8 +122,8 @@ fn a_parked_thread_is_woken_when_the_grant_grows() {
 
 /// Two members that meet once, on two carriers or on one, whoever takes them; each looks at what the other
 /// did before.
-fn meet(shared: &(Crew<2>, Futex, [UnsafeCell<u32>; 2]), carrier: u32, mut me: Option<usize>) {
-    let (crew, futex, work) = shared;
+fn meet(shared: &(FiberScheduler<2>, Futex, [UnsafeCell<u32>; 2]), carrier: u32, mut me: Option<usize>) {
+    let (scheduler, futex, work) = shared;
     loop {
         if let Some(member) = me {
             // 0: before the barrier, 1: at it, and then done.
@@ -131,42 +131,42 @@ fn meet(shared: &(Crew<2>, Futex, [UnsafeCell<u32>; 2]), carrier: u32, mut me: O
             let mut until = Until::Turn;
             if met == 0 {
                 work[member].with_mut(|work| unsafe { *work = 1 });
-                until = crew.arrive(member).map_or_else(
+                until = scheduler.arrive(member).map_or_else(
                     || {
-                        crew.pass(futex);
+                        scheduler.pass(futex);
                         Until::Turn
                     },
                     Until::Passed,
                 );
             }
-            if crew.is_met(until) {
+            if scheduler.is_met(until) {
                 assert_eq!(work[1 - member].with(|work| unsafe { *work }), 1);
                 if member == 1 {
-                    crew.is_done(1, futex);
+                    scheduler.finish(1, futex);
                 } else {
                     until = Until::Joined;
                 }
             }
-            if member == 0 && until == Until::Joined && carrier == 0 && crew.is_met(until) {
+            if member == 0 && until == Until::Joined && carrier == 0 && scheduler.is_met(until) {
                 return;
             }
             if until != Until::Turn {
-                crew.waits(member, until);
-                crew.set_free(member);
-                crew.tell(futex);
+                scheduler.set_wait(member, until);
+                scheduler.set_suspended(member);
+                scheduler.notify(futex);
             }
         }
-        if crew.is_surplus(carrier) {
+        if scheduler.is_surplus(carrier) {
             return;
         }
         thread::yield_now();
-        me = crew.take(carrier, me.unwrap_or(0));
+        me = scheduler.take(carrier, me.unwrap_or(0));
         if me.is_none() {
-            let look = || match crew.take(carrier, 0) {
-                None => crew.is_surplus(carrier).then_some(None),
+            let look = || match scheduler.take(carrier, 0) {
+                None => scheduler.is_surplus(carrier).then_some(None),
                 next => Some(next),
             };
-            me = crew.nap(futex, 0, look).flatten();
+            me = scheduler.nap(futex, 0, look).flatten();
         }
     }
 }
@@ -178,19 +178,19 @@ fn gathered_members_meet_whoever_runs_them() {
     model.max_branches = 20_000;
     model.check(|| {
         let work = [UnsafeCell::new(0), UnsafeCell::new(0)];
-        let shared = Arc::new((Crew::new(), Futex::new(), work));
+        let shared = Arc::new((FiberScheduler::new(), Futex::new(), work));
         shared.0.begin(2, 2);
         let other = Arc::clone(&shared);
         let thread = thread::spawn(move || {
-            if other.0.board(1) {
+            if other.0.carrier_enters(1) {
                 meet(&other, 1, None);
-                other.0.unboard();
+                other.0.carrier_leaves();
             }
         });
         meet(&shared, 0, Some(0));
         shared.0.close();
-        shared.0.tell(&shared.1);
-        while !shared.0.is_empty() {
+        shared.0.notify(&shared.1);
+        while !shared.0.is_quiescent() {
             thread::yield_now();
         }
         thread.join().unwrap();
@@ -205,14 +205,14 @@ fn a_carrier_by_itself_is_joined_by_another_one() {
     model.preemption_bound = Some(3);
     model.check(|| {
         let [steps, behind] = [(); 2].map(|()| [UnsafeCell::new(0), UnsafeCell::new(0)]);
-        let shared = Arc::new((Crew::<2>::new(), Futex::new(), steps, behind, AtomicU32::new(0)));
-        shared.0.can_order(true);
+        let shared = Arc::new((FiberScheduler::<2>::new(), Futex::new(), steps, behind, AtomicU32::new(0)));
+        shared.0.allow_exclusive(true);
         shared.0.begin(2, 1);
-        type Shared = (Crew<2>, Futex, [UnsafeCell<u32>; 2], [UnsafeCell<u32>; 2], AtomicU32);
+        type Shared = (FiberScheduler<2>, Futex, [UnsafeCell<u32>; 2], [UnsafeCell<u32>; 2], AtomicU32);
         let run = |carrier: u32, mut me: Option<usize>, shared: &Shared| {
-            let (crew, futex, steps, behind, last) = shared;
+            let (scheduler, futex, steps, behind, last) = shared;
             for _ in 0..3 {
-                me = me.or_else(|| crew.take(carrier, 0));
+                me = me.or_else(|| scheduler.take(carrier, 0));
                 let Some(member) = me.take() else { continue };
                 if steps[member].with(|at| unsafe { *at }) != 0 {
                     // Behind the barrier, and held for good.
@@ -221,21 +221,21 @@ fn a_carrier_by_itself_is_joined_by_another_one() {
                     continue;
                 }
                 steps[member].with_mut(|at| unsafe { *at = 1 });
-                let until = crew.arrive(member).map_or(Until::Turn, Until::Passed);
+                let until = scheduler.arrive(member).map_or(Until::Turn, Until::Passed);
                 if until == Until::Turn {
                     assert_eq!(last.fetch_add(1, Ordering::Relaxed), 0);
                     steps.iter().for_each(|at| assert_eq!(at.with(|at| unsafe { *at }), 1));
-                    crew.pass(futex);
+                    scheduler.pass(futex);
                 }
-                crew.waits(member, until);
-                crew.set_free(member);
+                scheduler.set_wait(member, until);
+                scheduler.set_suspended(member);
             }
         };
         let other = Arc::clone(&shared);
         let thread = thread::spawn(move || {
-            if other.0.widen(2, order) && other.0.board(1) {
+            if other.0.widen(2, order) && other.0.carrier_enters(1) {
                 run(1, None, &other);
-                other.0.unboard();
+                other.0.carrier_leaves();
             }
         });
         run(0, Some(0), &shared);
@@ -252,24 +252,24 @@ fn parts_meet_and_are_cut_anew() {
         model.preemption_bound = Some(2);
         model.check(move || {
             let steps = [UnsafeCell::new(0), UnsafeCell::new(0), UnsafeCell::new(0)];
-            let shared = Arc::new((Crew::<3>::new(), Futex::new(), steps));
+            let shared = Arc::new((FiberScheduler::<3>::new(), Futex::new(), steps));
             shared.0.begin(3, 2);
-            let run = move |me: usize, shared: &(Crew<3>, Futex, [UnsafeCell<u32>; 3])| {
-                let (crew, futex, steps) = shared;
+            let run = move |me: usize, shared: &(FiberScheduler<3>, Futex, [UnsafeCell<u32>; 3])| {
+                let (scheduler, futex, steps) = shared;
                 if me == 0 {
-                    crew.narrow(carriers);
-                    crew.widen(carriers, order);
+                    scheduler.narrow(carriers);
+                    scheduler.widen(carriers, order);
                 }
                 for step in 1..=2 {
                     steps[me].with_mut(|at| unsafe { *at = step });
-                    match crew.arrive(me) {
+                    match scheduler.arrive(me) {
                         Some(word) => {
-                            let is_met = || crew.is_met(Until::Passed(word)).then_some(());
+                            let is_met = || scheduler.is_met(Until::Passed(word)).then_some(());
                             while is_met().is_none() {
-                                crew.nap(futex, 0, is_met);
+                                scheduler.nap(futex, 0, is_met);
                             }
                         }
-                        None => crew.pass(futex),
+                        None => scheduler.pass(futex),
                     }
                 }
                 steps.iter().for_each(|at| assert_eq!(at.with(|at| unsafe { *at }), 2));
@@ -290,7 +290,7 @@ fn parts_meet_and_are_cut_anew() {
 /// home behind that barrier or at their ends, and look at what the other one did before.
 struct Midway {
     barrier: Barrier,
-    crew: Crew<2>,
+    scheduler: FiberScheduler<2>,
     futex: Futex,
     /// How often a member has met the other one; whoever runs it has it for itself.
     met: [UnsafeCell<u32>; 2],
@@ -306,15 +306,15 @@ impl Midway {
         let word = match met {
             0 => {
                 step(1);
-                match self.crew.arrive(member) {
+                match self.scheduler.arrive(member) {
                     Some(word) => {
                         step(2 + word);
                         Some(word)
                     }
                     None => {
-                        self.crew.heed_home();
-                        self.crew.pass(&self.futex);
-                        if self.crew.is_homeward() {
+                        self.scheduler.start_requested_return();
+                        self.scheduler.pass(&self.futex);
+                        if self.scheduler.is_returning() {
                             self.called.store(1, Ordering::SeqCst);
                             self.futex.wake_all(&self.called);
                         }
@@ -325,11 +325,11 @@ impl Midway {
             waits => Some(waits - 2),
         };
         match word.map(Until::Passed) {
-            Some(until) if !self.crew.is_met(until) => Err(until),
+            Some(until) if !self.scheduler.is_met(until) => Err(until),
             _ => {
                 let other = self.met[1 - member].with(|met| unsafe { *met });
                 assert_ne!(other, 0);
-                Ok(self.crew.is_homeward())
+                Ok(self.scheduler.is_returning())
             }
         }
     }
@@ -337,12 +337,12 @@ impl Midway {
     /// Kernel thread 1: its member is up for others until it comes home.
     fn worker(&self) {
         assert_eq!(self.barrier.wait_or_gather(2, &self.futex, once(), || self.gather()), Passed::Gathered);
-        self.crew.waits(1, Until::Turn);
-        self.crew.set_free(1);
-        self.crew.tell(&self.futex);
+        self.scheduler.set_wait(1, Until::Turn);
+        self.scheduler.set_suspended(1);
+        self.scheduler.notify(&self.futex);
         loop {
             let called = self.called.load(Ordering::SeqCst);
-            if self.crew.take_own(1) {
+            if self.scheduler.take_for_own_thread(1) {
                 break;
             }
             if called == 0 {
@@ -359,46 +359,46 @@ impl Midway {
         let (mut me, mut joins) = (0, false);
         loop {
             let until = match self.run(me) {
-                _ if me == 0 && joins && self.crew.is_met(Until::Joined) => return,
+                _ if me == 0 && joins && self.scheduler.is_met(Until::Joined) => return,
                 Ok(true) if me == 0 => return,
                 Ok(_) if me == 0 => {
                     joins = true;
-                    if self.crew.is_met(Until::Joined) {
+                    if self.scheduler.is_met(Until::Joined) {
                         return;
                     }
                     Until::Joined
                 }
                 Ok(homeward) => {
                     if !homeward {
-                        self.crew.is_leaving(&self.futex);
+                        self.scheduler.finish_midway(&self.futex);
                     }
-                    Until::Home
+                    Until::OwnThread
                 }
                 Err(until) => until,
             };
-            let look = || match self.crew.take(0, me) {
-                None if until == Until::Home => self.crew.take_master().then_some(Some(0)),
-                None if self.crew.is_met(until) => Some(None),
+            let look = || match self.scheduler.take(0, me) {
+                None if until == Until::OwnThread => self.scheduler.take_master().then_some(Some(0)),
+                None if self.scheduler.is_met(until) => Some(None),
                 None => None,
                 next => Some(next),
             };
             thread::yield_now();
-            if let Some(Some(next)) = look().or_else(|| self.crew.nap(&self.futex, 0, look)) {
-                self.crew.waits(me, until);
-                if until == Until::Home {
+            if let Some(Some(next)) = look().or_else(|| self.scheduler.nap(&self.futex, 0, look)) {
+                self.scheduler.set_wait(me, until);
+                if until == Until::OwnThread {
                     self.called.store(1, Ordering::SeqCst);
                     self.futex.wake_all(&self.called);
                 }
-                self.crew.set_free(me);
+                self.scheduler.set_suspended(me);
                 me = next;
             }
         }
     }
 
     fn gather(&self) -> bool {
-        self.crew.gather(2, 1);
+        self.scheduler.gather(2, 1);
         if self.asks {
-            self.crew.ask_home();
+            self.scheduler.request_return();
         }
         true
     }
@@ -413,13 +413,13 @@ fn threads_become_members_at_a_barrier_and_threads_again() {
         model.check(move || {
             let shared = Arc::new(Midway {
                 barrier: Barrier::new(),
-                crew: Crew::new(),
+                scheduler: FiberScheduler::new(),
                 futex: Futex::new(),
                 met: [UnsafeCell::new(0), UnsafeCell::new(0)],
                 asks,
                 called: AtomicU32::new(0),
             });
-            shared.crew.can_order(by_itself);
+            shared.scheduler.allow_exclusive(by_itself);
             let other = Arc::clone(&shared);
             let thread = thread::spawn(move || other.worker());
             shared.master();
@@ -448,7 +448,7 @@ fn a_share_is_opened_once_and_its_place_used_again() {
                     }
                     break;
                 }
-                while let Some((section, _)) = shared.deal(number, (0, 2), &mut Hand::default()) {
+                while let Some((section, _)) = shared.deal(number, (0, 2), &mut Assigned::default()) {
                     assert!((1..=u64::from(number)).contains(&section));
                     first += 10;
                 }
@@ -480,7 +480,7 @@ fn an_iteration_sees_what_it_waited_for() {
                 thread::yield_now();
             }
             let posts = Posts::of(words);
-            while let Some((at, _)) = shares.deal(1, (0, 2), &mut Hand::default()) {
+            while let Some((at, _)) = shares.deal(1, (0, 2), &mut Assigned::default()) {
                 while at == 1 && !posts.is_posted(core::iter::once(0)) {
                     thread::yield_now();
                 }
@@ -499,7 +499,7 @@ fn an_iteration_sees_what_it_waited_for() {
     });
 }
 
-/// Whoever tells of an iteration says so to the crew only if it is waited for: that is never missed.
+/// Whoever tells of an iteration says so to the scheduler only if it is waited for: that is never missed.
 #[test]
 fn a_member_that_waits_for_an_iteration_is_told() {
     const RULE: Rule = Rule::Static(0);
@@ -508,24 +508,24 @@ fn a_member_that_waits_for_an_iteration_is_told() {
     model.check(|| {
         let words = (0..Posts::words(&[3], RULE, 1)).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
         Posts::begin(&words, &[3], RULE, 1);
-        let shared = Arc::new((Crew::<2>::new(), Futex::new(), words));
+        let shared = Arc::new((FiberScheduler::<2>::new(), Futex::new(), words));
         shared.0.begin(2, 2);
         let other = Arc::clone(&shared);
         let thread = thread::spawn(move || {
             for at in 0..2 {
                 if Posts::of(&other.2).post(core::iter::once(at)) {
-                    other.0.changed(&other.1);
+                    other.0.notify_changed(&other.1);
                 }
             }
         });
-        let (crew, futex, words) = &*shared;
+        let (scheduler, futex, words) = &*shared;
         let is_met = || Posts::of(words).is_posted(core::iter::once(1));
         while !is_met() {
-            let until = crew.listen();
-            while !is_met() && !crew.is_met(until) {
-                crew.nap(futex, 0, || crew.is_met(until).then_some(()));
+            let until = scheduler.listen();
+            while !is_met() && !scheduler.is_met(until) {
+                scheduler.nap(futex, 0, || scheduler.is_met(until).then_some(()));
             }
-            crew.unlisten();
+            scheduler.unlisten();
         }
         thread.join().unwrap();
     });
@@ -534,20 +534,20 @@ fn a_member_that_waits_for_an_iteration_is_told() {
 #[test]
 fn a_member_that_listens_learns_of_every_change() {
     loom::model(|| {
-        let shared = Arc::new((Crew::<2>::new(), Futex::new(), AtomicU32::new(0)));
+        let shared = Arc::new((FiberScheduler::<2>::new(), Futex::new(), AtomicU32::new(0)));
         shared.0.begin(2, 2);
         let other = Arc::clone(&shared);
         let thread = thread::spawn(move || {
             other.2.store(1, Ordering::Relaxed);
-            other.0.changed(&other.1);
+            other.0.notify_changed(&other.1);
         });
-        let (crew, futex, told) = &*shared;
+        let (scheduler, futex, told) = &*shared;
         while told.load(Ordering::Relaxed) == 0 {
-            let until = crew.listen();
-            while told.load(Ordering::Relaxed) == 0 && !crew.is_met(until) {
-                crew.nap(futex, 0, || crew.is_met(until).then_some(()));
+            let until = scheduler.listen();
+            while told.load(Ordering::Relaxed) == 0 && !scheduler.is_met(until) {
+                scheduler.nap(futex, 0, || scheduler.is_met(until).then_some(()));
             }
-            crew.unlisten();
+            scheduler.unlisten();
         }
         thread.join().unwrap();
     });
@@ -558,13 +558,13 @@ fn a_member_at_a_barrier_is_told_of_a_task() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {
-        let shared = Arc::new((Crew::<2>::new(), Futex::new()));
+        let shared = Arc::new((FiberScheduler::<2>::new(), Futex::new()));
         shared.0.begin(2, 2);
         let other = Arc::clone(&shared);
         // Creates a task, and comes to the barrier once that is over.
         let thread = thread::spawn(move || {
             other.0.offer(1);
-            other.0.tell(&other.1);
+            other.0.notify(&other.1);
             while other.0.has_tasks() {
                 thread::yield_now();
             }
@@ -572,21 +572,22 @@ fn a_member_at_a_barrier_is_told_of_a_task() {
                 other.0.pass(&other.1);
             }
         });
-        let (crew, futex) = &*shared;
-        if let Some(word) = crew.arrive(0) {
+        let (scheduler, futex) = &*shared;
+        if let Some(word) = scheduler.arrive(0) {
             let until = Until::Passed(word);
             let mut ran = 0;
-            while !crew.is_met(until) {
-                if crew.offers(until) {
-                    crew.offer(0);
+            while !scheduler.is_met(until) {
+                if scheduler.offers(until) {
+                    scheduler.offer(0);
                     ran += 1;
                     continue;
                 }
-                crew.nap(futex, 0, || (crew.is_met(until) || crew.offers(until)).then_some(()));
+                scheduler
+                    .nap(futex, 0, || (scheduler.is_met(until) || scheduler.offers(until)).then_some(()));
             }
             assert_eq!(ran, 1);
         } else {
-            crew.pass(futex);
+            scheduler.pass(futex);
         }
         thread.join().unwrap();
     });
@@ -599,14 +600,15 @@ fn a_member_at_a_barrier_is_let_go_where_the_region_is_cancelled() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {
-        let shared = Arc::new((Crew::<2>::new(), Futex::new(), [UnsafeCell::new(0), UnsafeCell::new(0)]));
+        let shared =
+            Arc::new((FiberScheduler::<2>::new(), Futex::new(), [UnsafeCell::new(0), UnsafeCell::new(0)]));
         shared.0.begin(2, 2);
-        let wait = |shared: &(Crew<2>, Futex, [UnsafeCell<u32>; 2]), until: Until| {
+        let wait = |shared: &(FiberScheduler<2>, Futex, [UnsafeCell<u32>; 2]), until: Until| {
             while !shared.0.is_met(until) {
                 shared.0.nap(&shared.1, 0, || shared.0.is_met(until).then_some(()));
             }
         };
-        let end = move |shared: &(Crew<2>, Futex, [UnsafeCell<u32>; 2]), me: usize| {
+        let end = move |shared: &(FiberScheduler<2>, Futex, [UnsafeCell<u32>; 2]), me: usize| {
             // SAFETY: each has its own until all are at the end.
             shared.2[me].with_mut(|done| unsafe { *done = 1 });
             match shared.0.arrive_at_end() {

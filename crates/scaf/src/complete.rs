@@ -39,7 +39,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         man(folder.path()).unwrap();
         let bench = ["scaf-bench.1", "scaf-bench-mix.1"];
-        let others = ["scaf.1", "scaf-run.1", "scaf-advise.1", "scaf-sim-cluster.1", "scafd.8"];
+        let others = ["scaf.1", "scaf-run.1", "scaf-advise.1", "scafd.8"];
         for page in bench.into_iter().chain(others) {
             let text = std::fs::read_to_string(folder.path().join(page)).unwrap();
             assert!(text.contains(".TH"), "{page}");

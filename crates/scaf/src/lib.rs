@@ -8,24 +8,27 @@ pub mod check;
 pub mod cli;
 pub mod complete;
 pub mod daemon;
+mod details;
 pub mod doctor;
-mod environment;
+pub mod environment;
 pub mod feed;
 mod filters;
+#[cfg(test)]
+mod generated;
 pub mod host;
 mod inherited;
 pub mod interleave;
+pub mod lab;
 pub mod launch;
 mod mend;
 mod mold;
 pub mod output;
-mod picture;
+pub mod picture;
 pub mod policy;
 pub mod profile;
 pub mod ps;
 pub mod record;
 pub mod session;
-pub mod sim;
 pub mod slurm;
 mod tally;
 pub mod target;
@@ -37,3 +40,15 @@ mod whole_file;
 pub mod why;
 mod wish;
 pub mod worth;
+
+use std::process::ExitCode;
+
+/// Says what went wrong with a command. Gives its exit status.
+pub fn failure(command: &str, error: &anyhow::Error) -> ExitCode {
+    eprintln!("{command}: {error:#}");
+    if error.chain().any(bench::interrupt::is_interrupt) {
+        return ExitCode::from(128 + 2); // as shells say it of SIGINT
+    }
+    let unstartable = error.chain().find_map(|cause| cause.downcast_ref::<target::Unstartable>());
+    ExitCode::from(unstartable.map_or(1, target::Unstartable::exit_status))
+}

@@ -1,24 +1,15 @@
 //! The `scaf` command.
 
 use clap::Parser;
+use scaf_cli::bench::interrupt::Interrupt;
+use scaf_cli::bench::{self, mix};
 use scaf_cli::{
-    advise, bench, cdi, check, cli, complete, doctor, launch, policy, profile, ps, record, sim, slurm,
-    target, top, web, why,
+    advise, cdi, check, cli, complete, doctor, lab, launch, policy, profile, ps, record, slurm, top, web, why,
 };
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match run(cli::Cli::parse()) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("scaf: {error:#}");
-            if error.chain().any(bench::is_interrupt) {
-                return ExitCode::from(128 + 2); // as shells say it of SIGINT
-            }
-            let unstartable = error.chain().find_map(|cause| cause.downcast_ref::<target::Unstartable>());
-            ExitCode::from(unstartable.map_or(1, target::Unstartable::exit_status))
-        }
-    }
+    run(cli::Cli::parse()).unwrap_or_else(|error| scaf_cli::failure("scaf", &error))
 }
 
 fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
@@ -35,18 +26,13 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Advise(flags) => advise::run(&flags),
         cli::Command::Doctor(flags) => doctor::run(&flags),
         cli::Command::Cdi(flags) => cdi::run(&flags),
-        cli::Command::Bench(cli::Bench::Overhead(flags)) => bench::overhead::run(&flags),
-        cli::Command::Bench(cli::Bench::Solo(flags)) => bench::solo::run(&flags),
-        cli::Command::Bench(cli::Bench::Estimate(flags)) => bench::estimate::run(&flags),
-        cli::Command::Bench(cli::Bench::Effective(flags)) => bench::effective::run(&flags),
-        cli::Command::Bench(cli::Bench::Mix(flags)) => bench::mix::run(&flags),
-        cli::Command::Bench(cli::Bench::Decide(flags)) => bench::decide::run(&flags),
-        cli::Command::Bench(cli::Bench::Gang(flags)) => bench::gang::run(&flags),
-        cli::Command::Sim(cli::Sim::Run(flags)) => sim::scenario::run(&flags),
-        cli::Command::Sim(cli::Sim::Paper(flags)) => sim::paper::run(&flags),
-        cli::Command::Sim(cli::Sim::Replay(flags)) => sim::replay::run(&flags),
-        cli::Command::Sim(cli::Sim::Mixes(flags)) => sim::mixes::run(&flags),
-        cli::Command::Sim(cli::Sim::Cluster(flags)) => sim::cluster::run(&flags),
+        cli::Command::Bench(cli::Bench::Ours(measure)) => match measure {
+            cli::Measure::Overhead(flags) => bench::overhead::run(&flags),
+            cli::Measure::Solo(flags) => bench::solo::run(&flags),
+            cli::Measure::Mix(flags) if flags.contexts.is_some() => lab::become_it(),
+            cli::Measure::Mix(flags) => mix::run(&flags, &mix::ThisMachine, Interrupt::install()?),
+        },
+        cli::Command::Bench(cli::Bench::Lab(_)) | cli::Command::Sim { .. } => lab::become_it(),
         cli::Command::Slurm(cli::Slurm::Env(flags)) => slurm::environment(&flags),
         cli::Command::Slurm(cli::Slurm::Watch(flags)) => slurm::watch(&flags),
         cli::Command::Completions { shell } => complete::completions(shell),

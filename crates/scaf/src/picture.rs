@@ -1,6 +1,8 @@
 //! How this command's pictures look. The colours are Okabe and Ito's, which people of every colour vision can
 //! tell apart.
 
+#![allow(missing_docs)] // for scaf-lab only
+
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;

@@ -3,9 +3,10 @@
 
 use crate::output::{align_right, plain_table, printable, trimmed};
 use crate::top::rows::{Choice, Column};
-use crate::{cli, daemon, users, why};
+use crate::{cli, daemon, details, users, why};
 use anyhow::{Context, Result};
-use scafd::control::{Others, Program, Request, Runtime, Snapshot, Turns};
+use scafd::control::field::{Field, Kind, Value};
+use scafd::control::{Others, Program, Request, Snapshot, Turns};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -89,11 +90,14 @@ pub fn render(snapshot: &Snapshot, verbose: bool) -> String {
         text.push_str(&unmanaged(snapshot));
         return text;
     }
-    let mut table = plain_table(&["NAME", "PID", "MECHANISM", "DOP", "PUS", "EFFICIENCY", "SPEEDUP", "TEAM"]);
+    let columns: Vec<&Field> = Program::TABLE.fields.iter().filter(|it| !it.shown.ps.is_empty()).collect();
+    let mut table = plain_table(&columns.iter().map(|it| it.shown.ps).collect::<Vec<_>>());
     for program in &snapshot.programs {
         table.add_row(row(program));
     }
-    align_right(&mut table, &[1, 3, 5, 6, 7]);
+    let is_number = |field: &Field| !matches!(field.kind, Kind::Text | Kind::Word(_));
+    let numbers = (0..columns.len()).filter(|at| is_number(columns[*at])).collect::<Vec<_>>();
+    align_right(&mut table, &numbers);
     let _ = writeln!(text, "{}", trimmed(&table));
     text.push_str(&unmanaged(snapshot));
     if let Some(turns) = &snapshot.turns {
@@ -165,76 +169,27 @@ fn round(turns: &Turns, programs: &[Program]) -> String {
 }
 
 fn row(program: &Program) -> Vec<String> {
-    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
-    let dop = program.dop.map_or_else(|| "-".to_owned(), |dop| dop.to_string());
-    vec![
-        printable(&program.name),
-        program.pid.to_string(),
-        program.mechanism.name().to_owned(),
-        format!("{dop}/{}", program.natural),
-        program.pus.to_string(),
-        number(program.efficiency),
-        number(program.speedup),
-        program.team.to_string(),
-    ]
+    let shown = program.values().filter(|(field, _)| !field.shown.ps.is_empty());
+    let or_dash = |text: String| if text.is_empty() { "-".to_owned() } else { printable(&text) };
+    let cell = |(field, value): (&Field, &dyn Value)| match field.key {
+        "dop" => format!("{}/{}", or_dash(value.text()), program.natural),
+        _ => or_dash(value.text()),
+    };
+    shown.map(cell).collect()
 }
-
-const LLVMS: [&str; 2] = ["OpenMP (LLVM)", "OpenMP (Intel)"];
 
 fn reasons(program: &Program) -> String {
     let mut text = format!("\n{} ({})\n", printable(&program.name), program.pid);
-    let mut line = |what: &str, said: &str| {
-        if !said.is_empty() {
-            let _ = writeln!(text, "  {what:<10} {}", printable(said));
-        }
-    };
-    if let Some(job) = &program.job {
-        line("job", &format!("{job} of user {}", program.uid));
-    }
-    line("allocation", &program.reason);
-    line("mechanism", &program.mechanism_reason);
-    line("permission", &program.permission);
-    line("ungathered", &program.ungathered);
-    let most = if program.max == 0 { "no limit".to_owned() } else { program.max.to_string() };
-    let exact = if program.exact { ", exact" } else { "" };
-    line("wish", &format!("min {}, max {most}, weight {}{exact}", program.min, program.weight));
-    let quota =
-        program.quota.map(|quota| format!("its control group has a CPU quota of {quota:.2} contexts"));
-    line("limit", &quota.unwrap_or_default());
-    for runtime in &program.runtimes {
-        line("runtime", &runtime_line(runtime));
-    }
-    if program.runtimes.iter().filter(|runtime| LLVMS.contains(&runtime.name.as_str())).count() > 1 {
-        line(
-            "warning",
-            "two copies of LLVM's OpenMP runtime, each with threads of its own; link or load one of them \
-             only",
-        );
-    }
-    line(
-        "regions",
-        &format!("{}, of which {} fix their team size", program.regions, program.promised_regions),
-    );
-    if program.earlier_runs > 0 {
-        line("memory", &format!("of {} earlier runs; see scaf profile show", program.earlier_runs));
-    }
-    if program.effective_ns.is_none() && program.dop.is_some() {
-        line("effect", "outstanding: the DoP above is granted but not in effect yet");
+    for (what, said) in details::of(program) {
+        let _ = writeln!(text, "  {what:<12} {}", printable(&said));
     }
     text
-}
-
-/// The runtime, its threads, its promises and its file, which may be long and comes last.
-fn runtime_line(runtime: &Runtime) -> String {
-    let number = |threads: u32| if threads == 0 { "?".to_owned() } else { threads.to_string() };
-    let (now, most) = (number(runtime.threads), number(runtime.most));
-    format!("{}, {now} of {most} threads, {}: {}", runtime.name, runtime.promise, runtime.file)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use scafd::control::OtherVersion;
+    use scafd::control::{OtherVersion, Runtime};
 
     pub(crate) fn snapshot(programs: Vec<Program>) -> Snapshot {
         Snapshot {
@@ -246,18 +201,11 @@ pub(crate) mod tests {
             pus: "0-3".parse().unwrap(),
             capacity: 3,
             unmanaged_load: 1.04,
-            quota: None,
             counters: scafd::control::CountersAre::Absent,
             decisions: 2,
             decision_ns: 400_000,
-            warnings: 0,
-            moment: 0,
-            turns: None,
             programs,
-            others: Others::default(),
-            tried: vec![],
-            other_versions: vec![],
-            asker: None,
+            ..Snapshot::default()
         }
     }
 
@@ -275,28 +223,19 @@ pub(crate) mod tests {
             uid: 1000,
             name: "cg\u{1b}[2J".into(),
             job: Some("17.0".into()),
-            attached_ns: 0,
             mechanism: scafd::control::Mechanism::Fold,
             mechanism_reason: "it asks for the team size".into(),
             permission: "scaf check: 10 runs".into(),
-            ungathered: String::new(),
             dop: Some(2),
-            granted_ns: 0,
-            effective_ns: None,
             pus: "0-1".parse().unwrap(),
             team: 4,
             in_region: true,
             natural: 4,
             min: 1,
-            max: 0,
             weight: 1.0,
             quota: Some(1.5),
             efficiency: Some(0.875),
-            speedup: None,
-            curve: vec![],
             earlier_runs: 3,
-            counters: None,
-            experiments: scafd::control::Experiments::default(),
             exact: true,
             runtimes: vec![Runtime {
                 name: "OpenBLAS".into(),
@@ -308,6 +247,7 @@ pub(crate) mod tests {
             regions: 12,
             promised_regions: 3,
             reason: "half of the machine".into(),
+            ..Program::default()
         }
     }
 
@@ -388,14 +328,14 @@ pub(crate) mod tests {
         for part in [
             "half of the machine",
             "it asks for the team size",
-            "job        17.0 of user 1000",
-            "permission scaf check: 10 runs",
-            "max no limit",
+            "job          17.0 of user 1000",
+            "permission   scaf check: 10 runs",
+            "1 to no limit",
             "3 fix",
-            "3 earlier runs",
+            "earlier runs 3;",
             "outstanding",
             "weight 1, exact",
-            "runtime    OpenBLAS, 1 of 4 threads, calls follow the grant: /lib/libopenblas.so.0",
+            "runtime      OpenBLAS, 1 of 4 threads, calls follow the grant: /lib/libopenblas.so.0",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }

@@ -1,13 +1,97 @@
-//! Holds `scaf ps --json` against docs/guide/ps.schema.json, by a reader of the part of JSON Schema that is
-//! used there. It refuses keywords that it doesn't know, so nothing passes because it is overlooked.
+//! Makes docs/guide/ps.schema.json from the fields' descriptions, and holds `scaf ps --json` against it, by a
+//! reader of the part of JSON Schema that is used there. It refuses keywords that it doesn't know, so
+//! nothing passes because it is overlooked.
 
 use super::tests::{program, snapshot};
+use crate::generated::{DOCS, same};
+use scafd::control::field::{Field, Kind, Table};
 use scafd::control::{Counters, CurvePoint, Experiments, Program, Snapshot, Tried, Turns};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 fn schema() -> Value {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/ps.schema.json");
-    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+    serde_json::from_str(
+        &std::fs::read_to_string(std::path::Path::new(DOCS).join("guide/ps.schema.json")).unwrap(),
+    )
+    .unwrap()
+}
+
+/// Of a value; structs are added to `tables`.
+fn kind(kind: &Kind, tables: &mut BTreeMap<&str, &'static Table>) -> Value {
+    match kind {
+        Kind::Integer => json!({ "type": "integer", "minimum": 0 }),
+        Kind::Number => json!({ "type": "number" }),
+        Kind::Boolean => json!({ "type": "boolean" }),
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Word(words) => json!({ "enum": words }),
+        Kind::Struct(table) | Kind::Flat(table) => {
+            if tables.insert(table.name, table).is_none() {
+                table.fields.iter().for_each(|field| _ = self::kind(&field.kind, tables));
+            }
+            json!({ "$ref": format!("#/$defs/{}", table.name) })
+        }
+        Kind::List(of) => json!({ "type": "array", "items": self::kind(of, tables) }),
+        Kind::OrNull(of @ (Kind::Integer | Kind::Number | Kind::Text)) => {
+            let mut value = self::kind(of, tables);
+            value["type"] = json!([value["type"], "null"]);
+            value
+        }
+        Kind::OrNull(of) => json!({ "anyOf": [self::kind(of, tables), { "type": "null" }] }),
+    }
+}
+
+/// All of it, a line a field.
+fn generated() -> String {
+    let mut tables = BTreeMap::from([("Snapshot", &Snapshot::TABLE)]);
+    Snapshot::TABLE.fields.iter().for_each(|field| _ = kind(&field.kind, &mut tables));
+    let mut unused = tables.clone();
+    let flat = |field: &'static Field| match field.kind {
+        Kind::Flat(table) => table.fields,
+        _ => std::slice::from_ref(field),
+    };
+    let line = |value: &Value| serde_json::to_string(value).unwrap();
+    let texts = tables.values().filter(|table| !table.about.is_empty()).map(|table| {
+        let fields: Vec<&Field> = table.fields.iter().flat_map(flat).collect();
+        let properties = fields.iter().map(|field| {
+            let mut value = kind(&field.kind, &mut unused);
+            let unit =
+                if field.shown.unit.is_empty() { String::new() } else { format!(" ({})", field.shown.unit) };
+            value["description"] = format!("{}{unit}", field.about.trim().trim_end_matches('.')).into();
+            format!("{}: {}", line(&field.key.into()), line(&value))
+        });
+        let properties = properties.collect::<Vec<_>>().join(",\n    ");
+        let required = line(&fields.iter().map(|field| field.key).collect());
+        let about = line(&table.about.trim().trim_end_matches('.').into());
+        format!(
+            "  {}: {{\"description\": {about}, \"type\": \"object\", \"additionalProperties\": false,\n   \
+             \"required\": {required},\n   \"properties\": {{\n    {properties}}}}}",
+            line(&table.name.into()),
+        )
+    });
+    format!(
+        r##"{{
+ "$schema": "https://json-schema.org/draft/2020-12/schema",
+ "$id": "https://github.com/scaf-project/scaf/docs/ps.schema.json",
+ "title": "scaf ps --json",
+ "description": {},
+ "$ref": "#/$defs/Snapshot",
+ "$defs": {{
+{}
+ }}
+}}
+"##,
+        line(
+            &"The daemon's snapshot. Times end in _ns and are nanoseconds of CLOCK_MONOTONIC. Further keys \
+              may come; those that are here stay."
+                .into()
+        ),
+        texts.collect::<Vec<_>>().join(",\n")
+    )
+}
+
+#[test]
+fn the_schema_is_made_from_the_fields() {
+    same("guide/ps.schema.json", |_| generated());
 }
 
 fn is(kind: &str, value: &Value) -> bool {
@@ -149,7 +233,7 @@ fn what_is_missing_new_or_of_another_type_is_noticed() {
 #[test]
 fn every_mechanism_is_documented() {
     let schema = schema();
-    let names = schema["$defs"]["program"]["properties"]["mechanism"]["enum"].as_array().unwrap();
+    let names = schema["$defs"]["Program"]["properties"]["mechanism"]["enum"].as_array().unwrap();
     let known: Vec<&str> =
         (0..=255).filter_map(|it| Some(scafd::control::Mechanism::from_number(it)?.name())).collect();
     assert!(!known.is_empty() && known.iter().all(|name| names.contains(&Value::from(*name))), "{known:?}");

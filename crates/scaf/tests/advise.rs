@@ -1,5 +1,8 @@
 //! `scaf profile export`, `scaf advise` and packaging/slurm/job_submit.lua, from a memory of earlier runs.
 
+#[path = "../../../tests/skip.rs"]
+mod skip;
+
 use scaf_memory::{Key, Point, Profile, ProfiledRegion, Profiles, RegionKey};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -188,7 +191,7 @@ fn the_submit_plugin_lowers_requests_to_the_knee_where_it_may() {
         .into_iter()
         .find(|lua| Path::new(lua).exists())
     else {
-        eprintln!("skipped: no Lua interpreter; scripts/setup.sh tests installs one");
+        skip::skipped("a Lua interpreter (scripts/setup.sh tests)");
         return;
     };
     let user = User::with(&[("flat", "f1", FLAT), ("rising", "r1", RISING)]);

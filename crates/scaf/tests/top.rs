@@ -2,6 +2,8 @@
 //! change all the time.
 
 mod fake;
+#[path = "../../../tests/skip.rs"]
+mod skip;
 
 use fake::Fake;
 use std::path::Path;
@@ -18,7 +20,7 @@ impl Terminal {
     /// `None` where there is no tmux.
     fn with(folder: &Path, variables: &str, arguments: &str) -> Option<Terminal> {
         if Command::new("tmux").arg("-V").output().is_err() {
-            eprintln!("not tried: there is no tmux");
+            skip::skipped("tmux");
             return None;
         }
         let terminal = Terminal { server: format!("scaf-test-{}-{}", std::process::id(), arguments.len()) };

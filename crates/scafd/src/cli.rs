@@ -37,17 +37,17 @@ pub struct Args {
 
     /// Pretend to be another machine: a synthetic description ('pack:2 core:4 pu:2') or a file saved by
     /// lstopo.
-    #[arg(long, value_name = "SYNTH|FILE.xml", requires = "pretence")]
+    #[arg(long, value_name = "SYNTH|FILE.xml", requires = "dry_run")]
     pub topology: Option<String>,
 
     /// Decide and publish grants, but leave every affinity as it is.
-    #[arg(long, group = "pretence")]
+    #[arg(long)]
     pub dry_run: bool,
 
-    /// Move threads between the control groups in this folder instead, which pass for contexts; `scaf bench
-    /// mix --contexts` makes them.
-    #[arg(long, value_name = "DIR", group = "pretence", requires = "topology", hide = true)]
-    pub slow_motion: Option<PathBuf>,
+    /// Decide as on a machine whose contexts have this share of a core's speed, and remember programs all the
+    /// same; scaf-lab moves their threads (slow motion).
+    #[arg(long, value_name = "SHARE", requires = "topology", value_parser = pace, hide = true)]
+    pub pace: Option<f64>,
 
     /// Leave after this long without a client; 0 never [default: 10 with --session, 0 with --system].
     #[arg(long, value_name = "SECONDS")]
@@ -64,6 +64,10 @@ pub struct Args {
     /// Open its files as that user (UID:GID).
     #[arg(long, value_name = "UID:GID", requires = "inspect", hide = true)]
     pub inspect_as: Option<User>,
+}
+
+fn pace(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|pace| *pace > 0.0 && *pace <= 1.0).ok_or_else(|| "not a share of 1".into())
 }
 
 /// The command as clap knows it, for man pages and completions.
@@ -90,12 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_is_pretended_in_a_dry_run_or_in_slow_motion() {
+    fn another_machine_is_pretended_in_a_dry_run_only() {
         let parse = |args: &[&str]| Args::try_parse_from([&["scafd", "--session"], args].concat());
         assert!(parse(&["--topology", "core:4"]).is_err());
         assert!(parse(&["--topology", "core:4", "--dry-run"]).is_ok());
-        assert!(parse(&["--topology", "core:4", "--slow-motion", "/d"]).is_ok());
-        assert!(parse(&["--slow-motion", "/d"]).is_err());
-        assert!(parse(&["--topology", "core:4", "--dry-run", "--slow-motion", "/d"]).is_err());
+        assert!(parse(&["--topology", "core:4", "--dry-run", "--pace", "0.2"]).is_ok());
+        assert!(parse(&["--dry-run", "--pace", "0.2"]).is_err());
+        assert!(parse(&["--topology", "core:4", "--dry-run", "--pace", "2"]).is_err());
     }
 }

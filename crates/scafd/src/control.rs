@@ -1,15 +1,17 @@
 //! What the command line asks of the daemon. A request is one packet of JSON on the daemon's socket; the
 //! answer is JSON in packets of at most [`CHUNK_BYTES`], up to the end of file.
 
-mod past;
-mod seen;
+pub mod field;
+mod frame;
+pub mod shown;
 mod snapshot;
+mod visibility;
 
-pub use past::{CurveOf, Frame, Granted, History, Numbers, Setting};
+pub use frame::{CurveOf, History};
 pub use scaf_team::choice::Mechanism;
 pub use snapshot::{
-    Counters, CountersAre, CurvePoint, Experiments, OtherVersion, Others, Program, Runtime, Snapshot, Tried,
-    Turns,
+    Counters, CountersAre, CurvePoint, Experiments, Frame, Granted, Numbers, OtherVersion, Others, Program,
+    Runtime, Setting, Snapshot, Tried, Turns,
 };
 
 use crate::journal::Entry;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::control::{CountersAre, CurvePoint, Experiments, Mechanism};
+use crate::control::{CurvePoint, Mechanism};
 use proptest::prelude::*;
 
 fn program(id: u64, dop: u32) -> Program {
@@ -8,12 +8,9 @@ fn program(id: u64, dop: u32) -> Program {
         pid: 100 + id as u32,
         uid: 1000 + (id % 3) as u32,
         name: format!("cg{id}"),
-        job: None,
         attached_ns: id,
         mechanism: Mechanism::Fold,
         mechanism_reason: "it keeps its teams".into(),
-        permission: String::new(),
-        ungathered: String::new(),
         dop: Some(dop).filter(|dop| *dop > 0),
         granted_ns: 5,
         effective_ns: Some(6),
@@ -22,20 +19,13 @@ fn program(id: u64, dop: u32) -> Program {
         in_region: true,
         natural: 8,
         min: 1,
-        max: 0,
-        quota: None,
         weight: 1.0,
         efficiency: Some(0.5),
         speedup: Some(f64::from(dop) / 2.0),
         curve: vec![point(1, 1.0), point(8, 4.0)],
-        earlier_runs: 0,
-        counters: None,
-        experiments: Experiments::default(),
-        exact: false,
-        runtimes: vec![],
         regions: 1,
-        promised_regions: 0,
         reason: format!("half of it: {dop}"),
+        ..Program::default()
     }
 }
 
@@ -53,18 +43,10 @@ fn snapshot(now_ns: u64, programs: Vec<Program>) -> Snapshot {
         pus: (0..8).collect(),
         capacity: 8,
         unmanaged_load: 0.5,
-        quota: None,
         decisions: now_ns,
         decision_ns: 1000,
-        warnings: 0,
-        moment: 0,
-        counters: CountersAre::Absent,
-        turns: None,
         programs,
-        others: Others::default(),
-        tried: vec![],
-        other_versions: vec![],
-        asker: None,
+        ..Snapshot::default()
     }
 }
 

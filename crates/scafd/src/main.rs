@@ -6,7 +6,6 @@ use scafd::apply::Apply;
 use scafd::apply::gang::Gangs;
 use scafd::apply::gang::stop::{self, Way};
 use scafd::apply::guardian::{Guardian, Lease};
-use scafd::apply::slow::{Contexts, Slow};
 use scafd::cli::Args;
 use scafd::config::{Config, Gang, check_policy};
 use scafd::daemon::{BROKER, Daemon, MEMORY, Parts, SIGNALS};
@@ -112,6 +111,7 @@ fn run(args: &Args) -> Result<()> {
         config,
         topology,
         pretended: args.topology.is_some(),
+        pace: args.pace.unwrap_or(1.0),
         apply,
         talk,
         command_lines,
@@ -166,23 +166,20 @@ fn gangs(config: &Config, guardian: &Guardian) -> Option<Gangs> {
 }
 
 /// Whether what decides and talks runs without rights, and a broker keeps those that are needed. One user's
-/// daemon has none to give up, and slow motion is a benchmark's.
+/// daemon has none to give up.
 fn is_split(args: &Args) -> bool {
-    args.system && args.slow_motion.is_none() && rustix::process::geteuid().is_root()
+    args.system && rustix::process::geteuid().is_root()
 }
 
 /// What the daemon or its broker applies changes with.
 fn backend(args: &Args, config: &Config, lease: Lease, socket: &Path) -> Result<Apply> {
-    Ok(match &args.slow_motion {
-        _ if args.dry_run => Apply::dry_run(),
-        Some(folder) => Apply::slow(Slow::new(Contexts::open(folder)?)),
-        None => {
-            let guardian = Guardian::recorded(lease, &socket.with_extension("narrowed"));
-            let guardian = guardian.context("cannot start the guardian process")?;
-            let gangs = gangs(config, &guardian);
-            Apply::new(guardian).with_gangs(gangs)
-        }
-    })
+    if args.dry_run {
+        return Ok(Apply::dry_run());
+    }
+    let guardian = Guardian::recorded(lease, &socket.with_extension("narrowed"));
+    let guardian = guardian.context("cannot start the guardian process")?;
+    let gangs = gangs(config, &guardian);
+    Ok(Apply::new(guardian).with_gangs(gangs))
 }
 
 fn split(args: &Args, config: &Config, socket: &Path) -> Result<Apply> {
@@ -231,7 +228,7 @@ fn remember(
     config: &Config,
     topology: &scaf_policy::Topology,
 ) -> Option<Remember> {
-    if !config.memory || args.dry_run {
+    if !config.memory || args.dry_run && args.pace.is_none() {
         return None;
     }
     let folder = paths::memory_folder(scope, config.memory_dir.as_deref());

@@ -5,12 +5,12 @@
 
 mod code;
 mod evidence;
+mod fill;
 mod grant;
 mod identity;
 mod mechanism;
 mod phase;
 mod program;
-mod snapshot;
 mod steps;
 mod stuck;
 

@@ -1,6 +1,7 @@
 //! What an unprivileged user may try against a daemon that serves all users. Played by root; others see that
 //! nothing was tested.
 
+#[macro_use]
 mod support;
 
 use rustix::net::{SendFlags, send};
@@ -40,13 +41,6 @@ fn seen_by(daemon: &Daemon, uid: u32) -> Snapshot {
     }
 }
 
-fn rooted() -> bool {
-    if !is_root() {
-        eprintln!("skipped: needs root, to act as other users");
-    }
-    is_root()
-}
-
 /// Most memory that the daemon has ever had, in KiB.
 fn peak_kib(daemon: &Daemon) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
@@ -56,9 +50,7 @@ fn peak_kib(daemon: &Daemon) -> u64 {
 
 #[test]
 fn of_other_users_programs_only_number_and_contexts_are_told() {
-    if !rooted() {
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let daemon = Daemon::for_all(8);
     let [own, other] = [ATTACKER, OTHER].map(|uid| program_of(&daemon, uid));
     let seen = seen_by(&daemon, ATTACKER);
@@ -72,9 +64,7 @@ fn of_other_users_programs_only_number_and_contexts_are_told() {
 
 #[test]
 fn answers_that_nobody_takes_fill_no_memory() {
-    if !rooted() {
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let daemon = Daemon::for_all(8);
     let mut programs: Vec<Client> = (0..80).map(|_| program_of(&daemon, ATTACKER)).collect();
     for program in &mut programs {
@@ -90,9 +80,7 @@ fn answers_that_nobody_takes_fill_no_memory() {
 
 #[test]
 fn silent_connections_keep_nobody_else_out() {
-    if !rooted() {
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let daemon = Daemon::for_all(8);
     let users = (60_000..60_004).flat_map(|uid| [uid; 256]);
     let silent: Vec<OwnedFd> = users.filter_map(|uid| connect_as(uid, &daemon.socket)).collect();
@@ -104,9 +92,7 @@ fn silent_connections_keep_nobody_else_out() {
 
 #[test]
 fn who_attaches_all_the_time_is_turned_away_and_others_are_not() {
-    if !rooted() {
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let daemon = Daemon::for_all(8);
     let mut flood = program_of(&daemon, ATTACKER);
     let start = Instant::now();
@@ -118,9 +104,7 @@ fn who_attaches_all_the_time_is_turned_away_and_others_are_not() {
 
 #[test]
 fn who_connects_in_a_loop_is_kept_out_by_the_kernel_for_a_moment_and_nobody_else_is() {
-    if !rooted() {
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let daemon = Daemon::for_all(8);
     let program = program_of(&daemon, ATTACKER);
     if !connects_until_it_is_kept_out(ATTACKER, &daemon.socket) {
@@ -140,9 +124,7 @@ fn answers(connection: &OwnedFd) -> bool {
 
 #[test]
 fn a_program_that_talks_all_the_time_keeps_nobody_waiting_and_its_end_is_heard() {
-    if !rooted() {
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let daemon = Daemon::for_all(8);
     let mut talker = program_of(&daemon, ATTACKER);
     std::thread::scope(|scope| {
@@ -159,9 +141,7 @@ fn a_program_that_talks_all_the_time_keeps_nobody_waiting_and_its_end_is_heard()
 /// A helper as the daemon starts it. It waits for what is known of files.
 #[test]
 fn an_inspection_helper_can_be_traced_by_nobody_and_start_nothing() {
-    if !rooted() {
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     // By its descriptor: the other user may not come to its path.
     let file = std::fs::File::open(env!("CARGO_BIN_EXE_scafd")).unwrap();
     let mut helper = Command::new(format!("/proc/self/fd/{}", file.as_raw_fd()))
@@ -186,9 +166,7 @@ fn an_inspection_helper_can_be_traced_by_nobody_and_start_nothing() {
 
 #[test]
 fn who_attaches_many_programs_takes_no_more_than_a_users_part() {
-    if !rooted() {
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let daemon = Daemon::for_all(16);
     let natural = |uid: u32| Client::with(&daemon, &[("NATURAL", "16"), ("UID", &uid.to_string())]);
     let mut many: Vec<Client> = (0..15).map(|_| natural(ATTACKER)).collect();
@@ -220,9 +198,7 @@ fn who_attaches_many_programs_takes_no_more_than_a_users_part() {
 
 #[test]
 fn all_attacks_at_once_leave_another_user_its_part() {
-    if !rooted() {
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let daemon = Daemon::for_all(16);
     let natural = |uid: u32| Client::with(&daemon, &[("NATURAL", "16"), ("UID", &uid.to_string())]);
     let mut other = natural(OTHER);

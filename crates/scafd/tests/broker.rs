@@ -1,6 +1,7 @@
 //! A daemon for all users has no rights of its own; a broker has them. Played by root; others see that
 //! nothing was tested.
 
+#[macro_use]
 mod support;
 
 use scaf_memory::Checked;
@@ -29,13 +30,9 @@ fn a_client_process() {
     support::client::main();
 }
 
-/// Whether users can be played, and programs be narrowed.
+/// Whether we can be other users, and narrow programs.
 fn can_play() -> bool {
-    let can = is_root() && two_pus().len() == 2;
-    if !can {
-        eprintln!("skipped: needs root and two PUs");
-    }
-    can
+    is_root() && two_pus().len() == 2
 }
 
 fn program_of(daemon: &Daemon, uid: u32) -> Client {
@@ -78,9 +75,7 @@ fn wide(programs: &[&Client]) {
 
 #[test]
 fn what_decides_and_talks_has_no_rights_and_what_has_them_is_small() {
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let mut daemon = Daemon::for_all_on_two_pus("");
     // It may be connected to before; but whoever answers has given up all rights.
     daemon.snapshot();
@@ -118,9 +113,7 @@ fn what_decides_and_talks_has_no_rights_and_what_has_them_is_small() {
 
 #[test]
 fn what_programs_teach_is_kept_by_a_user_without_rights() {
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let daemon = Daemon::for_all_on_two_pus("");
     let checked = Checked {
         executable: "e".into(),
@@ -140,9 +133,7 @@ fn what_programs_teach_is_kept_by_a_user_without_rights() {
 
 #[test]
 fn a_killed_daemons_broker_gives_everything_back_and_ends() {
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let mut daemon = Daemon::for_all_on_two_pus("");
     let programs = [program_of(&daemon, ONE), program_of(&daemon, OTHER)];
     narrow(&programs.each_ref());
@@ -155,9 +146,7 @@ fn a_killed_daemons_broker_gives_everything_back_and_ends() {
 
 #[test]
 fn a_killed_broker_ends_the_daemon_and_the_guardian_gives_everything_back() {
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let mut daemon = Daemon::for_all_on_two_pus("");
     let programs = [program_of(&daemon, ONE), program_of(&daemon, OTHER)];
     narrow(&programs.each_ref());
@@ -170,9 +159,7 @@ fn a_killed_broker_ends_the_daemon_and_the_guardian_gives_everything_back() {
 
 #[test]
 fn a_killed_guardian_is_followed_by_another_one() {
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let mut daemon = Daemon::for_all_on_two_pus("");
     let first = guardian_of(&daemon);
     kill(first, libc::SIGKILL);
@@ -187,9 +174,7 @@ fn a_killed_guardian_is_followed_by_another_one() {
 
 #[test]
 fn where_the_daemon_hangs_the_guardian_gives_everything_back_until_it_goes_on() {
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let daemon = Daemon::for_all_on_two_pus("lease_s = 1\n");
     let programs = [program_of(&daemon, ONE), program_of(&daemon, OTHER)];
     narrow(&programs.each_ref());
@@ -201,9 +186,7 @@ fn where_the_daemon_hangs_the_guardian_gives_everything_back_until_it_goes_on() 
 
 #[test]
 fn a_daemon_whose_broker_hangs_ends_and_the_guardian_gives_everything_back() {
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let mut daemon = Daemon::for_all_on_two_pus("lease_s = 1\n");
     let [one, other] = [program_of(&daemon, ONE), program_of(&daemon, OTHER)];
     narrow(&[&one, &other]);
@@ -275,9 +258,7 @@ fn denied(done: Result<PuSet, Trouble>) -> bool {
 // The test's own threads are other tests' as well, and the broker is forked from one of them.
 #[test]
 fn a_broker_touches_nobody_who_did_not_attach() {
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let mut played = Played::new();
     let (own, pu) = (two_pus(), two_pus().iter().take(1).collect::<PuSet>());
     let observer = scafd::observe::Observer::new(Path::new("/"));
@@ -329,11 +310,9 @@ fn a_broker_touches_nobody_who_did_not_attach() {
 
 #[test]
 fn turns_are_carried_out_by_the_broker_for_those_who_attached() {
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let Ok(way) = Way::choose(Path::new("/"), Wish::Auto) else {
-        eprintln!("skipped: programs can't be stopped here");
+        support::skip::skipped("a way to stop programs");
         return;
     };
     let mut played = Played::with(|guardian| Some(Gangs::new(way, SLICE, guardian.stops())));
@@ -379,9 +358,7 @@ fn turns_are_carried_out_by_the_broker_for_those_who_attached() {
 
 #[test]
 fn a_helper_is_nobody_once_it_has_opened_its_files() {
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let daemon = Daemon::for_all_on_two_pus("");
     let program = program_of(&daemon, ONE);
     let mut helper = std::process::Command::new(env!("CARGO_BIN_EXE_scafd"))
@@ -413,9 +390,7 @@ fn waits() -> i64 {
 #[test]
 fn narrowing_ten_threads_through_the_broker_is_one_question() {
     const TIMES: i64 = 200;
-    if !can_play() {
-        return;
-    }
+    needs!(can_play(), "root and two PUs");
     let mut played = Played::new();
     let (own, pu) = (two_pus(), two_pus().iter().take(1).collect::<PuSet>());
     let (mut came, connection) = played.program(ONE);

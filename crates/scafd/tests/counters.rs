@@ -1,5 +1,6 @@
 //! Counters of real programs, by the kernel's own events: machines of clouds have no hardware counters.
 
+#[macro_use]
 mod support;
 
 use scaf_policy::ProgramId;
@@ -53,9 +54,7 @@ fn daemon() -> Daemon {
 
 #[test]
 fn threads_that_start_later_are_counted_and_those_that_have_ended_stay_counted() {
-    if !permitted() {
-        return;
-    }
+    needs!(permitted(), "permission to count events");
     let daemon = daemon();
     let mut client = Client::attach(&daemon, 2);
     let clock = counters("task-clock", &client);
@@ -74,9 +73,7 @@ fn threads_that_start_later_are_counted_and_those_that_have_ended_stay_counted()
 
 #[test]
 fn a_forked_child_is_not_counted() {
-    if !permitted() {
-        return;
-    }
+    needs!(permitted(), "permission to count events");
     let daemon = daemon();
     let mut client = Client::attach(&daemon, 2);
     let clock = counters("task-clock", &client);
@@ -88,9 +85,7 @@ fn a_forked_child_is_not_counted() {
 
 #[test]
 fn page_faults_are_counted_where_they_happen() {
-    if !permitted() {
-        return;
-    }
+    needs!(permitted(), "permission to count events");
     let daemon = daemon();
     let mut client = Client::attach(&daemon, 2);
     let faults = counters("page-faults", &client);
@@ -102,9 +97,7 @@ fn page_faults_are_counted_where_they_happen() {
 
 #[test]
 fn a_program_that_has_ended_can_still_be_read_and_not_opened() {
-    if !permitted() {
-        return;
-    }
+    needs!(permitted(), "permission to count events");
     let daemon = daemon();
     let mut client = Client::attach(&daemon, 2);
     let clock = counters("task-clock", &client);
@@ -135,9 +128,7 @@ fn read(counting: &mut Counting, process: &Process, pid: u32) -> (Option<Counts>
 
 #[test]
 fn a_program_is_counted_from_its_second_reading_on() {
-    if !permitted() {
-        return;
-    }
+    needs!(permitted(), "permission to count events");
     let daemon = daemon();
     let mut client = Client::attach(&daemon, 2);
     let observer = Observer::new(Path::new("/"));
@@ -157,9 +148,7 @@ fn a_program_is_counted_from_its_second_reading_on() {
 
 #[test]
 fn a_user_who_wants_all_counters_leaves_half_of_them_to_others() {
-    if !permitted() {
-        return;
-    }
+    needs!(permitted(), "permission to count events");
     let daemon = daemon();
     let client = Client::attach(&daemon, 2);
     let process = Process::new(Path::new("/"), client.pid());
@@ -181,9 +170,7 @@ fn a_user_who_wants_all_counters_leaves_half_of_them_to_others() {
 
 #[test]
 fn threads_that_were_missed_are_found_out_by_the_programs_clock() {
-    if !permitted() {
-        return;
-    }
+    needs!(permitted(), "permission to count events");
     let daemon = daemon();
     let mut client = Client::attach(&daemon, 2);
     let pid = client.pid();
@@ -203,9 +190,7 @@ fn threads_that_were_missed_are_found_out_by_the_programs_clock() {
 
 #[test]
 fn an_event_that_was_named_and_is_not_there_is_told_once() {
-    if !permitted() {
-        return;
-    }
+    needs!(permitted(), "permission to count events");
     let mut chosen = stand_ins();
     chosen[Event::StallsL2Miss as usize] = Some(name("nowhere/event=1/"));
     let mut counting = Counting::new(Path::new("/"), Some(chosen));
@@ -268,9 +253,7 @@ fn configured(text: &str) -> (Daemon, tempfile::TempDir) {
 
 #[test]
 fn the_daemon_makes_a_speedup_of_what_it_counts_on_one_context_and_on_two() {
-    if !permitted() {
-        return;
-    }
+    needs!(permitted(), "permission to count events");
     let (daemon, _folder) =
         configured("rate_hz = 20\nevents = { instructions = 'task-clock', cycles = 'cpu-clock' }\n");
     let mut client = Client::attach(&daemon, 2);

@@ -1,5 +1,6 @@
 //! The real daemon with programs that are processes of their own.
 
+#[macro_use]
 mod support;
 
 use scaf_policy::PuSet;
@@ -154,9 +155,7 @@ fn a_rank_that_flickers_ten_thousand_times_causes_no_decision() {
 #[test]
 fn affinities_are_narrowed_and_given_back() {
     let daemon = Daemon::on_two_pus();
-    if two_pus().len() < 2 {
-        return;
-    }
+    needs!(two_pus().len() == 2, "two PUs");
     let a = Client::attach(&daemon, 2);
     let own = scafd::observe::affinity(0).unwrap();
     let mut b = Client::attach(&daemon, 2);
@@ -176,9 +175,7 @@ fn affinities_are_narrowed_and_given_back() {
 #[test]
 fn a_program_that_does_nothing_yet_may_count_all_its_pus() {
     let daemon = Daemon::on_two_pus();
-    if two_pus().len() < 2 {
-        return;
-    }
+    needs!(two_pus().len() == 2, "two PUs");
     let own = scafd::observe::affinity(0).unwrap();
     let mut waits = Client::attach(&daemon, 2);
     let mut computes = Client::attach(&daemon, 2);
@@ -197,7 +194,7 @@ fn a_program_that_does_nothing_yet_may_count_all_its_pus() {
 fn a_cpuset_that_changes_while_the_daemon_runs_is_followed() {
     let all = two_pus();
     let Some(cpuset) = support::Cpuset::new(&all).filter(|_| all.len() == 2) else {
-        eprintln!("not tried: it takes two PUs, root and the cpuset controller of version 1");
+        support::skip::skipped("root, two PUs, and the cpuset controller of version 1");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -220,9 +217,7 @@ fn a_cpuset_that_changes_while_the_daemon_runs_is_followed() {
 #[test]
 fn a_guardian_that_dies_has_a_successor_that_knows_what_it_knew() {
     let mut daemon = Daemon::on_two_pus();
-    if two_pus().len() < 2 {
-        return;
-    }
+    needs!(two_pus().len() == 2, "two PUs");
     let own = scafd::observe::affinity(0).unwrap();
     let a = Client::attach(&daemon, 2);
     let b = Client::attach(&daemon, 2);
@@ -247,9 +242,7 @@ fn a_guardian_that_dies_has_a_successor_that_knows_what_it_knew() {
 /// The programs come to no region, so it is the guardian who finds out.
 #[test]
 fn a_daemon_that_is_stopped_leaves_no_narrow_program_and_narrows_again_when_it_goes_on() {
-    if two_pus().len() < 2 {
-        return;
-    }
+    needs!(two_pus().len() == 2, "two PUs");
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("scafd.toml");
     std::fs::write(&config, "lease_s = 1\ncount_load = false\n").unwrap();
@@ -269,9 +262,7 @@ fn a_daemon_that_is_stopped_leaves_no_narrow_program_and_narrows_again_when_it_g
 #[test]
 fn a_killed_daemon_leaves_no_narrow_program_and_no_guardian() {
     let mut daemon = Daemon::on_two_pus();
-    if two_pus().len() < 2 {
-        return;
-    }
+    needs!(two_pus().len() == 2, "two PUs");
     let own = scafd::observe::affinity(0).unwrap();
     let mut a = Client::attach(&daemon, 2);
     let b = Client::attach(&daemon, 2);
@@ -293,9 +284,7 @@ fn a_killed_daemon_leaves_no_narrow_program_and_no_guardian() {
 #[test]
 fn a_narrow_programs_child_that_does_not_attach_is_set_free() {
     let daemon = Daemon::on_two_pus();
-    if two_pus().len() < 2 {
-        return;
-    }
+    needs!(two_pus().len() == 2, "two PUs");
     let own = scafd::observe::affinity(0).unwrap();
     let mut a = Client::attach(&daemon, 2);
     let _b = Client::attach(&daemon, 2);

@@ -1,5 +1,6 @@
 //! What a viewer is told of the last minutes, and what may be changed from there.
 
+#[macro_use]
 mod support;
 
 use rustix::net::{SendFlags, send};
@@ -110,10 +111,7 @@ fn the_machine_is_told_and_the_policy_is_part_of_what_was() {
 
 #[test]
 fn each_user_is_told_the_past_of_the_own_programs_and_how_many_others_there_were() {
-    if !is_root() {
-        eprintln!("skipped: needs root, to act as other users");
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let daemon = Daemon::for_all(8);
     let [one, other] =
         [ONE, OTHER].map(|uid| Client::with(&daemon, &[("NATURAL", "4"), ("UID", &uid.to_string())]));
@@ -139,10 +137,7 @@ fn each_user_is_told_the_past_of_the_own_programs_and_how_many_others_there_were
 
 #[test]
 fn limits_are_changed_by_the_programs_user_and_by_root_and_nobody_else() {
-    if !is_root() {
-        eprintln!("skipped: needs root, to act as other users");
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let daemon = Daemon::for_all(8);
     let mut client = Client::with(&daemon, &[("NATURAL", "8"), ("UID", &ONE.to_string())]);
     client.wait_for_dop(Some(8));

@@ -1,6 +1,7 @@
 //! The daemon under a service manager, whose part the test plays: it listens, hands its socket over as file
 //! descriptor 3, and is told how the daemon is.
 
+#[macro_use]
 mod support;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
@@ -77,10 +78,7 @@ fn a_socket_that_is_given_is_served_and_stays() {
 
 #[test]
 fn nobody_is_kept_out_by_a_daemon_that_was_killed() {
-    if !is_root() {
-        eprintln!("skipped: needs root, to act as other users");
-        return;
-    }
+    needs!(is_root(), "root, to be other users");
     let dir = tempfile::tempdir().unwrap();
     std::fs::set_permissions(dir.path(), Permissions::from_mode(0o711)).unwrap();
     let path = dir.path().join("scafd.sock");

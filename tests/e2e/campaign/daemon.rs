@@ -120,16 +120,16 @@ pub fn ask(path: &Path) -> Option<Snapshot> {
 }
 
 /// A daemon that is ended in many ways.
-pub struct Served<'h> {
+pub struct DaemonProcess<'h> {
     setup: &'h Setup,
     child: Child,
 }
 
-impl<'h> Served<'h> {
+impl<'h> DaemonProcess<'h> {
     /// Starts one, and waits until it answers.
-    pub fn start(setup: &'h Setup) -> Served<'h> {
+    pub fn start(setup: &'h Setup) -> DaemonProcess<'h> {
         let child = setup.daemon_command().spawn().expect("starting scafd");
-        let mut served = Served { setup, child };
+        let mut served = DaemonProcess { setup, child };
         soon("a daemon that answers", 4 * LEASE, || {
             let ended = served.ended();
             assert!(ended.is_none(), "it ended: {ended:?}\n{}", setup.log());
@@ -167,7 +167,7 @@ impl<'h> Served<'h> {
     }
 }
 
-impl Drop for Served<'_> {
+impl Drop for DaemonProcess<'_> {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
             send(self.child.id(), libc::SIGKILL);

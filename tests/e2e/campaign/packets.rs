@@ -1,7 +1,7 @@
 //! Packets and pages of which nothing is right, and such as were right once: mutated, cut, replayed, of other
 //! versions. The daemon goes on serving others, and keeps neither memory nor descriptors for them.
 
-use super::daemon::{BRIEF, LEASE, Served, ask, connect, nothing_is_left, soon};
+use super::daemon::{BRIEF, DaemonProcess, LEASE, ask, connect, nothing_is_left, soon};
 use super::{Dice, faults};
 use crate::support::Setup;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
@@ -69,7 +69,7 @@ fn greet(setup: &Setup, packet: &[u8]) -> (Option<Welcome>, Vec<u8>, Vec<OwnedFd
     (Welcome::parse(&bytes[..got.bytes]), bytes[..got.bytes].to_vec(), files, socket)
 }
 
-fn kib_of(daemon: &Served) -> u64 {
+fn kib_of(daemon: &DaemonProcess) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
@@ -78,7 +78,7 @@ fn kib_of(daemon: &Served) -> u64 {
 #[test]
 fn packets_of_which_nothing_is_right() {
     let setup = Setup::prepared(&ELSEWHERE, BRIEF);
-    let mut daemon = Served::start(&setup);
+    let mut daemon = DaemonProcess::start(&setup);
     let (sound, mut dice) = (recorded(), Dice::new(5));
     let (begin, most) = (Instant::now(), faults(50) * 100);
     let mut sent = 0;
@@ -110,7 +110,7 @@ fn packets_of_which_nothing_is_right() {
 #[test]
 fn pages_of_which_nothing_is_right() {
     let setup = Setup::prepared(&[&["chaos", "--seed=5"], &ELSEWHERE[1..]].concat(), BRIEF);
-    let mut daemon = Served::start(&setup);
+    let mut daemon = DaemonProcess::start(&setup);
     let mut dice = Dice::new(6);
     let (begin, most) = (Instant::now(), faults(50) * 100);
     let decisions = || ask(&setup.socket()).map_or(0, |seen| seen.decisions);
@@ -161,7 +161,7 @@ fn map(file: &OwnedFd) -> &'static [AtomicU64] {
 #[test]
 fn clients_of_the_versions_before_and_after_are_refused() {
     let setup = Setup::prepared(&ELSEWHERE, BRIEF);
-    let daemon = Served::start(&setup);
+    let daemon = DaemonProcess::start(&setup);
     // Version 0 only asks which one the daemon speaks.
     for version in [VERSION - 1, VERSION + 1, u32::MAX, 0] {
         for length in [12, size_of::<Hello>(), 2 * size_of::<Hello>()] {

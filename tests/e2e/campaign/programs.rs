@@ -1,4 +1,4 @@
-//! Real programs that check themselves, those that end by themselves and those that are told to.
+//! Real programs that check themselves, those that end by themselves and those that are asked to.
 
 use super::daemon::{is_wide, masks};
 use crate::support::{By, Done, Running, Setup, clang_kernel, compiled_by, kernel};
@@ -6,26 +6,26 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// One of them, and how it is started.
-pub struct Part {
+pub struct Workload {
     program: fn() -> PathBuf,
     words: &'static [&'static str],
     threads: u32,
-    /// Whether it goes on until it is told to end.
+    /// Whether it goes on until it is asked to end.
     endless: bool,
     /// What it prints, if that is the same each time.
     value: Option<&'static str>,
 }
 
-const fn kernel_part(program: fn() -> PathBuf, words: &'static [&'static str]) -> Part {
-    Part { program, words, threads: 2, endless: false, value: None }
+const fn kernel_workload(program: fn() -> PathBuf, words: &'static [&'static str]) -> Workload {
+    Workload { program, words, threads: 2, endless: false, value: None }
 }
 
-const fn rounds(program: fn() -> PathBuf, words: &'static [&'static str], threads: u32) -> Part {
-    Part { program, words, threads, endless: true, value: None }
+const fn rounds(program: fn() -> PathBuf, words: &'static [&'static str], threads: u32) -> Workload {
+    Workload { program, words, threads, endless: true, value: None }
 }
 
 /// Those that go on: teams that may be resized, that meet at barriers, and that keep their size.
-pub const ENDLESS: [Part; 4] = [
+pub const ENDLESS: [Workload; 4] = [
     rounds(|| compiled_by(By::Itself, "loops"), &[], 2),
     rounds(|| compiled_by(By::Clang, "waits"), &[], 2),
     rounds(|| compiled_by(By::Itself, "promises"), &["clause"], 3),
@@ -33,28 +33,28 @@ pub const ENDLESS: [Part; 4] = [
 ];
 
 /// The kernels that take the shortest, of both compilers.
-pub const BRIEF: [Part; 6] = [
-    kernel_part(|| kernel("cg"), &["--class=S"]),
-    kernel_part(|| clang_kernel("cg"), &["--class=S", "--form=region"]),
-    Part { value: Some("1307545"), ..kernel_part(|| clang_kernel("is"), &["--class=S"]) },
-    kernel_part(|| kernel("mg"), &["--class=S"]),
-    Part { value: Some("8659120860746244954"), ..kernel_part(|| kernel("sort"), &["--class=S"]) },
-    Part { value: Some("317811"), ..kernel_part(|| clang_kernel("fib"), &["--class=S"]) },
+pub const BRIEF: [Workload; 6] = [
+    kernel_workload(|| kernel("cg"), &["--class=S"]),
+    kernel_workload(|| clang_kernel("cg"), &["--class=S", "--form=region"]),
+    Workload { value: Some("1307545"), ..kernel_workload(|| clang_kernel("is"), &["--class=S"]) },
+    kernel_workload(|| kernel("mg"), &["--class=S"]),
+    Workload { value: Some("8659120860746244954"), ..kernel_workload(|| kernel("sort"), &["--class=S"]) },
+    Workload { value: Some("317811"), ..kernel_workload(|| clang_kernel("fib"), &["--class=S"]) },
 ];
 
-pub struct Member<'h> {
+pub struct StartedProgram<'h> {
     running: Running<'h>,
-    part: &'static Part,
+    workload: &'static Workload,
     since: Instant,
     killed: bool,
 }
 
-impl Part {
+impl Workload {
     /// Starts it with the client library, by `scaf run` or without.
-    pub fn start<'h>(&'static self, setup: &'h Setup, by_scaf_run: bool) -> Member<'h> {
+    pub fn start<'h>(&'static self, setup: &'h Setup, by_scaf_run: bool) -> StartedProgram<'h> {
         let start = setup.at(&(self.program)()).args(self.words).threads(self.threads);
         let start = if by_scaf_run { start } else { start.preloaded() };
-        Member { running: start.start(), part: self, since: Instant::now(), killed: false }
+        StartedProgram { running: start.start(), workload: self, since: Instant::now(), killed: false }
     }
 
     fn check(&self, done: Done, about: &str) {
@@ -76,14 +76,14 @@ impl Part {
     }
 }
 
-impl Member<'_> {
+impl StartedProgram<'_> {
     pub fn pid(&self) -> u32 {
         self.running.pid()
     }
 
     /// For messages.
     pub fn about(&self) -> String {
-        let (program, words) = ((self.part.program)(), self.part.words.join(" "));
+        let (program, words) = ((self.workload.program)(), self.workload.words.join(" "));
         format!("{} {} {words}, here for {:?}", self.pid(), program.display(), self.since.elapsed())
     }
 
@@ -118,7 +118,7 @@ impl Member<'_> {
         let done = self.running.finish();
         let after = self.since.elapsed();
         if !self.killed || done.ended_by() != Some(libc::SIGKILL) {
-            self.part.check(done, &about);
+            self.workload.check(done, &about);
         }
         after
     }

@@ -1,12 +1,12 @@
 //! Faults at random moments: whoever takes part is killed or stopped while programs come, compute and leave.
 
-use super::daemon::{BRIEF, LEASE, REGION, Served, Who, child_of, nothing_is_left, send};
-use super::programs::{BRIEF as KERNELS, ENDLESS, Member};
+use super::daemon::{BRIEF, DaemonProcess, LEASE, REGION, Who, child_of, nothing_is_left, send};
+use super::programs::{BRIEF as KERNELS, ENDLESS, StartedProgram};
 use super::{Dice, Tally, faults};
 use crate::support::Setup;
 use std::time::{Duration, Instant};
 
-/// Faults until all programs are told to end, and everything is looked at.
+/// Faults until all programs are asked to end, and everything is looked at.
 const BATCH: u64 = 100;
 /// Nobody is there for that long if all goes well.
 const OLD: Duration = Duration::from_secs(100);
@@ -19,10 +19,10 @@ struct Scene<'h> {
     setup: &'h Setup,
     dice: Dice,
     tally: Tally,
-    daemon: Option<Served<'h>>,
-    endless: Vec<Member<'h>>,
+    daemon: Option<DaemonProcess<'h>>,
+    endless: Vec<StartedProgram<'h>>,
     guardian_killed: Option<Instant>,
-    brief: Vec<Member<'h>>,
+    brief: Vec<StartedProgram<'h>>,
     slowest: Duration,
     /// Where there was no guardian.
     slowest_alone: Duration,
@@ -58,18 +58,18 @@ impl<'h> Scene<'h> {
     /// Starts who is missing.
     fn fill(&mut self) {
         if self.daemon.is_none() {
-            self.daemon = Some(Served::start(self.setup));
+            self.daemon = Some(DaemonProcess::start(self.setup));
         }
         for at in 0..2 {
             if self.endless.len() <= at {
-                let part = &ENDLESS[self.dice.below(ENDLESS.len() as u64) as usize];
+                let workload = &ENDLESS[self.dice.below(ENDLESS.len() as u64) as usize];
                 // Folded without `scaf run`, runtimes spin: a region would take half a minute.
-                self.endless.push(part.start(self.setup, true));
+                self.endless.push(workload.start(self.setup, true));
             }
         }
         while self.brief.len() < 2 {
-            let part = &KERNELS[self.dice.below(KERNELS.len() as u64) as usize];
-            self.brief.push(part.start(self.setup, self.dice.below(2) == 0));
+            let workload = &KERNELS[self.dice.below(KERNELS.len() as u64) as usize];
+            self.brief.push(workload.start(self.setup, self.dice.below(2) == 0));
         }
     }
 
@@ -114,7 +114,7 @@ impl<'h> Scene<'h> {
     }
 
     fn daemon(&self) -> u32 {
-        self.daemon.as_ref().map_or(0, Served::pid)
+        self.daemon.as_ref().map_or(0, DaemonProcess::pid)
     }
 
     fn pause(&mut self, most_us: u64) {
@@ -169,8 +169,8 @@ impl<'h> Scene<'h> {
     /// A helper at work; a program that comes now is inspected.
     fn helper(&mut self) -> Option<u32> {
         let until = Instant::now() + Duration::from_millis(30);
-        let part = &KERNELS[self.dice.below(KERNELS.len() as u64) as usize];
-        self.brief.push(part.start(self.setup, false));
+        let workload = &KERNELS[self.dice.below(KERNELS.len() as u64) as usize];
+        self.brief.push(workload.start(self.setup, false));
         while Instant::now() < until {
             if let Some(pid) = child_of(self.daemon(), Who::Helper) {
                 return Some(pid);
@@ -225,7 +225,7 @@ impl<'h> Scene<'h> {
         self.note("daemon stopped for longer than its lease");
     }
 
-    /// Everybody is told to end, the daemon is ended by that signal, and nothing is left.
+    /// Everybody is asked to end, the daemon is ended by that signal, and nothing is left.
     fn audit(&mut self, signal: i32) {
         if let Some(daemon) = self.daemon.take() {
             daemon.answers();

@@ -23,7 +23,7 @@ fn serve(what: &str, tally: &mut Tally, change: impl FnOnce(&Setup, &mut Command
     }
     let alive = ended().is_none();
     if !alive {
-        soon("their own affinities", LEASE, || members.iter().all(super::programs::Member::is_wide));
+        soon("their own affinities", LEASE, || members.iter().all(super::programs::StartedProgram::is_wide));
     }
     for member in members {
         member.relieve();
@@ -38,7 +38,7 @@ fn serve(what: &str, tally: &mut Tally, change: impl FnOnce(&Setup, &mut Command
     let log = setup.log();
     assert!(!log.contains("panicked"), "{what}: {log}");
     match (alive, status.code(), status.signal()) {
-        (true, Some(0), _) => tally.add(format!("{what}: it lives, and ends as told")),
+        (true, Some(0), _) => tally.add(format!("{what}: it lives, and ends at SIGTERM")),
         (_, Some(1), _) => tally.add(format!("{what}: it ends, and says why")),
         // The loader's word, and that of Rust's runtime.
         (false, Some(127), _) => tally.add(format!("{what}: it can't be loaded")),
@@ -79,9 +79,7 @@ fn without_memory() {
 
 #[test]
 fn without_room_on_the_disk() {
-    if !root_user() {
-        return; // only root can bring a disk
-    }
+    needs!(root_user(), "root, to mount a disk");
     let mut tally = Tally::default();
     for pages in some([1, 2, 3, 4, 6, 8, 12, 16, 24].into_iter(), 9) {
         serve("a full disk", &mut tally, |setup, command| {

@@ -1,6 +1,6 @@
 //! Programs that end while they are looked at: of most the daemon finds half of what /proc says of a process.
 
-use super::daemon::{BRIEF, LEASE, Served, ask, nothing_is_left, soon};
+use super::daemon::{BRIEF, DaemonProcess, LEASE, ask, nothing_is_left, soon};
 use super::programs::BRIEF as KERNELS;
 use super::{Dice, Tally, faults};
 use crate::support::Setup;
@@ -9,7 +9,7 @@ use std::time::Duration;
 #[test]
 fn programs_that_end_at_once_leave_nothing_in_the_daemon() {
     let setup = Setup::prepared(&["chaos", "--seed=3"], BRIEF);
-    let mut daemon = Served::start(&setup);
+    let mut daemon = DaemonProcess::start(&setup);
     let files = || std::fs::read_dir(format!("/proc/{}/fd", daemon.pid())).map_or(0, Iterator::count);
     let (mut dice, mut tally) = (Dice::new(3), Tally::default());
     for _ in 0..faults(40).div_ceil(4) {

@@ -1,10 +1,10 @@
 //! A fault at each of the daemon's system calls, or its broker's, one a run: the daemon starts, two programs
-//! come, compute and leave, and it is told to end.
+//! come, compute and leave, and it is asked to end.
 
 use super::daemon::{
     BRIEF, LEASE, REGION, Who, child_of, connect, is_wide, masks, nothing_is_left, send, soon,
 };
-use super::programs::{BRIEF as KERNELS, ENDLESS, Member};
+use super::programs::{BRIEF as KERNELS, ENDLESS, StartedProgram};
 use super::ptrace::{Next, Traced};
 use super::{ALL, Tally, faults};
 use crate::support::Setup;
@@ -170,7 +170,7 @@ fn run(setup: &Setup, place: Place) -> Outcome {
     outcome
 }
 
-/// Two programs come; a kernel ends by itself, the other one is told to.
+/// Two programs come; a kernel ends by itself, the other one is asked to.
 fn programs(setup: &Setup, number: u64, shared: &Shared) {
     let number = number as usize;
     let by_scaf_run = number.is_multiple_of(4);
@@ -180,7 +180,7 @@ fn programs(setup: &Setup, number: u64, shared: &Shared) {
     shared.program.store(victim, SeqCst);
     let most = if shared.is_unguarded.load(SeqCst) { REGION } else { LEASE };
     let mut checked = false;
-    let mut check = |member: &Member| {
+    let mut check = |member: &StartedProgram| {
         let stopped = shared.is_stopped.load(SeqCst);
         let dead = shared.is_over.load(SeqCst) && shared.daemon.load(SeqCst) == 0;
         if (stopped || dead) && !checked {
@@ -220,7 +220,7 @@ fn check_end(place: Place, outcome: &Outcome, log: &str, tally: &mut Tally) {
     let its = log.lines().filter(of_std).count();
     assert!(log.matches("panicked at").count() == its, "{}", said());
     match (fault, status.code(), status.signal()) {
-        (_, Some(0), _) => tally.add(format!("{}: it lives, and ends as told", name(fault))),
+        (_, Some(0), _) => tally.add(format!("{}: it lives, and ends at SIGTERM", name(fault))),
         (Fault::Kill(Who::Daemon | Who::All), None, Some(libc::SIGKILL)) => {
             tally.add(format!("{}: killed", name(fault)));
         }
@@ -245,7 +245,7 @@ fn check_end(place: Place, outcome: &Outcome, log: &str, tally: &mut Tally) {
             tally.add(format!("{}: the C library ends it", name(fault)));
         }
         // Before there is a handler.
-        (_, None, Some(libc::SIGTERM)) => tally.add(format!("{}: told to end at its start", name(fault))),
+        (_, None, Some(libc::SIGTERM)) => tally.add(format!("{}: SIGTERM at its start", name(fault))),
         _ => panic!("{}", said()),
     }
 }

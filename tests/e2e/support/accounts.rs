@@ -1,7 +1,7 @@
 //! Accounts of a cluster's jobs: slurmdbd with a database of its own. They end when this is dropped.
 
 use super::slurm::free_ports;
-use super::{Setup, wait_for};
+use super::{Setup, skip, wait_for};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -10,7 +10,7 @@ pub struct Accounts {
     port: u16,
     folder: PathBuf,
     database: Child,
-    keeper: Option<Child>,
+    slurmdbd: Option<Child>,
 }
 
 const NEEDED: [&str; 3] = ["/usr/sbin/slurmdbd", "/usr/sbin/mariadbd", "/usr/bin/mariadb-install-db"];
@@ -19,7 +19,7 @@ impl Accounts {
     /// `None`, with the reason printed, where they can't be had. munged listens in `folder`.
     pub(super) fn start(setup: &Setup, folder: &Path) -> Option<Accounts> {
         if let Some(missing) = NEEDED.iter().find(|file| !Path::new(file).exists()) {
-            println!("not tried: {missing} is missing: run scripts/setup.sh tests");
+            skip::skipped(&format!("{missing} (scripts/setup.sh tests)"));
             return None;
         }
         let [port, own_port] = free_ports();
@@ -45,7 +45,7 @@ impl Accounts {
             .args(["--bind-address=127.0.0.1", &format!("--port={own_port}"), "--skip-name-resolve"])
             .spawn()
             .expect("mariadbd");
-        let mut accounts = Accounts { port, folder: folder.to_owned(), database, keeper: None };
+        let mut accounts = Accounts { port, folder: folder.to_owned(), database, slurmdbd: None };
         wait_for("the database listens", || listens(own_port));
         let at = folder.display();
         let text = format!(
@@ -64,9 +64,9 @@ impl Accounts {
         let file = folder.join("slurmdbd.conf");
         std::fs::write(&file, text).expect("slurmdbd.conf");
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("chmod");
-        let keeper =
+        let slurmdbd =
             silent("/usr/sbin/slurmdbd").arg("-D").env("SLURM_CONF", folder.join("slurm.conf")).spawn();
-        accounts.keeper = Some(keeper.expect("slurmdbd"));
+        accounts.slurmdbd = Some(slurmdbd.expect("slurmdbd"));
         wait_for("slurmdbd listens", || listens(port));
         Some(accounts)
     }
@@ -90,7 +90,7 @@ fn listens(port: u16) -> Option<()> {
 
 impl Drop for Accounts {
     fn drop(&mut self) {
-        for child in self.keeper.iter_mut().chain([&mut self.database]) {
+        for child in self.slurmdbd.iter_mut().chain([&mut self.database]) {
             super::setup::end(child);
         }
         if std::thread::panicking() {

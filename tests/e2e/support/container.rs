@@ -1,7 +1,7 @@
 //! Containers without images: a read-only root made of the host's `/usr`, with process, mount, network and
 //! other name spaces of its own, by bubblewrap or by runc. What they have of scaf is what `scaf cdi` says.
 
-use super::{Running, Setup, Start, released, root_user, wait_for};
+use super::{Running, Setup, Start, released, root_user, skip, wait_for};
 use scafd::control::Program;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
@@ -52,14 +52,12 @@ pub fn can_wrap() -> bool {
     match tried {
         Ok(done) if done.status.success() => true,
         Ok(done) => {
-            eprintln!(
-                "skipped: bubblewrap makes no container here: {}",
-                String::from_utf8_lossy(&done.stderr)
-            );
+            let why = String::from_utf8_lossy(&done.stderr);
+            skip::skipped(&format!("bubblewrap to make containers here: {why}"));
             false
         }
         Err(e) => {
-            eprintln!("skipped: {BUBBLEWRAP}: {e}; run scripts/setup.sh tests");
+            skip::skipped(&format!("{BUBBLEWRAP} (scripts/setup.sh tests): {e}"));
             false
         }
     }
@@ -111,8 +109,7 @@ pub struct Bundle<'h> {
 impl<'h> Bundle<'h> {
     /// With this program and its arguments; `None`, and why, where we aren't root or runc isn't there.
     pub fn new(setup: &'h Setup, program: &Path, words: &[&str]) -> Option<Bundle<'h>> {
-        if !root_user() || !Path::new(RUNC).exists() {
-            eprintln!("skipped: runc needs to be there (scripts/setup.sh tests), and to be started by root");
+        if !skip::has(root_user() && Path::new(RUNC).exists(), "root, and runc (scripts/setup.sh tests)") {
             return None;
         }
         let gift = Gift::of(setup);
@@ -217,10 +214,8 @@ const DEVICES: &str = "/var/run/cdi";
 impl<'h> Podman<'h> {
     /// `None`, and why, where we aren't root or podman isn't there.
     pub fn new(setup: &'h Setup) -> Option<Podman<'h>> {
-        if !root_user() || !Path::new("/usr/bin/podman").exists() {
-            eprintln!(
-                "skipped: podman needs to be there (scripts/setup.sh tests), and to be started by root"
-            );
+        let podman = root_user() && Path::new("/usr/bin/podman").exists();
+        if !skip::has(podman, "root, and podman (scripts/setup.sh tests)") {
             return None;
         }
         let podman = Podman { setup, name: format!("scaf-test-{}", std::process::id()) };

@@ -7,6 +7,10 @@ macro_rules! tests {
     };
 }
 
+#[macro_use]
+#[path = "../../skip.rs"]
+pub mod skip;
+
 mod accounts;
 mod build;
 pub mod container;
@@ -37,7 +41,7 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Whether we are root. For other users, tests of what only root can do pass.
+/// Whether we are root. For other users, tests of what only root can do are skipped.
 pub fn root_user() -> bool {
     rustix::process::geteuid().is_root()
 }

@@ -138,7 +138,7 @@ impl<'h> Start<'h> {
         command
     }
 
-    /// Starts it; it runs until it is told to end, or ends by itself.
+    /// Starts it; it runs until it is asked to end, or ends by itself.
     pub fn start(self) -> Running<'h> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

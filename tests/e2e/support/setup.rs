@@ -1,6 +1,7 @@
 //! A setup: a folder with a daemon of its own, closed when the test ends. Nothing may be left then.
 
-use super::{Start, compiled, cpu_list, released, root_user, wait_for};
+use super::{Start, compiled, cpu_list, released, root_user, skip, wait_for};
+use scaf_lab::slow::SlowMachine;
 use scafd::control::Snapshot;
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt;
@@ -54,13 +55,12 @@ impl Setup {
         setup
     }
 
-    /// A setup whose daemon has as many contexts as there are groups in this folder, for slow motion.
-    pub fn in_slow_motion(groups: &Path, contexts: u32, policy: &str) -> Setup {
-        let topology = format!("core:{contexts} pu:1");
-        let words = [policy, "--verbose", "--topology", &topology, "--slow-motion"];
-        let folder = groups.to_str().expect("a plain path").to_owned();
-        let setup = Setup::empty(words.into_iter().map(String::from).chain([folder]).collect());
+    /// A setup whose daemon decides for a machine in slow motion.
+    pub fn in_slow_motion(machine: &SlowMachine, policy: &str) -> Setup {
+        let words = [policy, "--verbose"].map(String::from).into_iter().chain(machine.words());
+        let setup = Setup::empty(words.collect());
         setup.start_daemon();
+        machine.obey(setup.socket());
         setup
     }
 
@@ -92,7 +92,7 @@ impl Setup {
     /// The same for a daemon of all users, which has a broker; the programs are somebody's. `None` where we
     /// aren't root.
     pub fn for_all(policy: &[&str], text: &str) -> Option<Setup> {
-        if !root_user() {
+        if !skip::has(root_user(), "root, for a daemon for all users") {
             return None;
         }
         let mut setup = Setup::prepared(policy, "");
@@ -121,7 +121,7 @@ impl Setup {
         self.folder().join("scafd.toml")
     }
 
-    /// What the daemon that is started next is told. All contexts are given away, whatever else runs on the
+    /// What the daemon that is started next reads. All contexts are given away, whatever else runs on the
     /// machine, unless `text` says otherwise: few tests are about load.
     pub fn configure(&self, text: &str) {
         let load = if text.contains("count_load") { "" } else { "count_load = false\n" };
@@ -148,7 +148,7 @@ impl Setup {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// `scaf record` into a file, which is there. It goes on until it is told to end.
+    /// `scaf record` into a file, which is there. It goes on until it is asked to end.
     pub fn recording(&self, file: &Path) -> Recording {
         let mut command = self.command(&released("scaf"));
         command.arg("record").arg(file).env("SCAF_SOCKET", self.socket()).stderr(Stdio::piped());
@@ -157,7 +157,7 @@ impl Setup {
         Recording(record)
     }
 
-    /// `scaf bench`, to be told what. It brings daemons of its own.
+    /// `scaf bench`, without its arguments. It brings daemons of its own.
     pub fn bench(&self) -> Command {
         let mut command = self.command(&released("scaf"));
         command.arg("bench");
@@ -322,7 +322,7 @@ impl Drop for Setup {
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
-        // A guardian or a child that was just told may need a moment.
+        // A guardian or a child that was just signalled may need a moment.
         let deadline = Instant::now() + Duration::from_secs(10);
         while !self.processes().is_empty() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(10));
@@ -371,7 +371,7 @@ pub fn child_of(daemon: u32, is_it: impl Fn(&str, &[u8]) -> bool) -> Option<u32>
     own.iter().copied().find(is_it).or_else(|| own.iter().flat_map(|pid| children(*pid)).find(is_it))
 }
 
-/// Ends a child as whoever started it would: told to, and killed where it doesn't listen.
+/// Ends a child as whoever started it would: asked to, and killed where it doesn't listen.
 pub fn end(child: &mut Child) {
     send(child.id(), libc::SIGTERM);
     let deadline = Instant::now() + super::PATIENCE;

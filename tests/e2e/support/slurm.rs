@@ -2,7 +2,7 @@
 //! machine. All are children of the test and end with it.
 
 use super::accounts::Accounts;
-use super::{Setup, library_folder, released, root, root_user, wait_for};
+use super::{Setup, library_folder, released, root, root_user, skip, wait_for};
 use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -64,12 +64,11 @@ impl<'h> Slurm<'h> {
     }
 
     pub fn of(kind: Kind, setup: &'h Setup) -> Option<Slurm<'h>> {
-        if !root_user() {
-            println!("not tried: slurmd needs root");
+        if !skip::has(root_user(), "root, for slurmd") {
             return None;
         }
         if let Some(missing) = NEEDED.iter().find(|file| !Path::new(file).exists()) {
-            println!("not tried: {missing} is missing: run scripts/setup.sh tests");
+            skip::skipped(&format!("{missing} (scripts/setup.sh tests)"));
             return None;
         }
         let all_may_enter = std::fs::Permissions::from_mode(0o755);

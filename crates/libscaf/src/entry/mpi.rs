@@ -11,7 +11,8 @@ use crate::runtimes::linker::{in_library_of, module_of, size_of_module};
 use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
 use crate::sys::symbols::{function, next};
-use crate::sys::thread::{CALLER_AT, part};
+use crate::sys::thread_state::{self, MPI_AT, Part};
+use core::cell::Cell;
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
@@ -167,7 +168,7 @@ macro_rules! waits {
     };
     (@one $name:ident ($fail:expr) ($($argument:ident)*)) => {
         const _: () = {
-            arch::noted_caller! { $name => heard, at CALLER_AT }
+            arch::noted_caller! { $name => heard, at MPI_AT }
 
             unsafe extern "C" fn heard($($argument: usize),*) -> c_int {
                 type Call = unsafe extern "C" fn($(waits!(@word $argument)),*) -> c_int;
@@ -216,10 +217,17 @@ fn say_no_mpi(arguments: &[usize]) {
 }
 
 /// The return address that the entry point has put aside.
+struct ReturnAddress(Cell<usize>);
+
+// SAFETY: an address may be 0; a `Cell` isn't `Sync`; the bytes are this port's.
+unsafe impl Part for ReturnAddress {
+    const AT: usize = MPI_AT;
+    const END: usize = thread_state::END;
+}
+
 #[inline(always)]
 fn caller() -> usize {
-    // SAFETY: this thread's own state.
-    unsafe { *part::<usize, CALLER_AT>() }
+    thread_state::own::<ReturnAddress>().0.get()
 }
 
 waits! {

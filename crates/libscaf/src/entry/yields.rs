@@ -4,8 +4,8 @@
 use super::mpi;
 use crate::region::mechanisms::gather::{around, yielding_loops};
 use crate::region::thread::thread;
+use crate::sys::kernel_threads::give_way;
 use crate::sys::symbols::Next;
-use crate::sys::thread::give_way;
 use core::ffi::c_int;
 
 macro_rules! yields {
@@ -19,7 +19,7 @@ macro_rules! yields {
                 // SAFETY: that function's type; the calling thread's own state.
                 unsafe {
                     match (around(thread()), $next.get::<Real>()) {
-                        (Some(me), _) => yielding_loops::let_others(me),
+                        (Some(me), _) => yielding_loops::yield_in_spin_loop(me),
                         (None, Some(_)) if mpi::is_turn() => {}
                         (None, Some(real)) => return real(),
                         // One that the C library offers to old programs only.

@@ -2,7 +2,7 @@
 
 use super::{pages, silence};
 use crate::sys::errno::keeping_errno;
-use crate::sys::tasks;
+use crate::sys::kernel_threads;
 use core::mem::size_of_val;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::MASK_WORDS;
@@ -81,7 +81,7 @@ pub fn give_back() {
 pub fn widen() {
     if pages::grant().has_narrowed() {
         let own = own_now();
-        tasks::each(|task| restore(task, &own));
+        kernel_threads::for_each(|task| restore(task, &own));
     }
 }
 

@@ -10,13 +10,13 @@ use crate::sys::arch::ticks;
 use crate::sys::clock::now_ms;
 use crate::sys::errno::keeping_errno;
 use crate::sys::futex::Futex;
-use crate::sys::thread::spawn;
+use crate::sys::kernel_threads::spawn;
 use core::ffi::c_void;
 use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use scaf_team::Sleep;
-use scaf_team::dop_notifier::{Due, Telling};
+use scaf_team::dop_notifier::{DopNotifier, Due};
 
 /// Called with the new DoP, at least 1, on a thread of ours. It may take locks and make threads; it must not
 /// call `exit` or `fork`, nor wait for a thread that does.
@@ -84,18 +84,18 @@ fn start() {
 }
 
 extern "C" fn keep(_: *mut c_void) -> *mut c_void {
-    let mut telling = Telling::new();
+    let mut notifier = DopNotifier::new();
     let mut known = 0;
     loop {
         state::tend_other(ticks());
         // Read before the DoP, so that a change after this load ends the sleep.
         let word = pages::grant().word();
         let (dop, there, now) = (grant::dop(), listeners(), now_ms());
-        let due = if there == known { telling.due(dop, now) } else { Due::Now };
+        let due = if there == known { notifier.due(dop, now) } else { Due::Now };
         let pause = match due {
             Due::Now => {
                 tell(dop);
-                telling.told(dop, now);
+                notifier.notified(dop, now);
                 known = there;
                 continue;
             }

@@ -1,15 +1,40 @@
 //! The threads that start regions, each with a slot of the report page, and their teams' shared budget.
 
 use super::promise;
-use super::thread::{Master, NO_SLOT, master};
 use crate::link::affinity::own_pus;
 use crate::link::{pages, state};
 use crate::runtimes::copies::RUNTIMES;
 use crate::runtimes::entries::Runtime;
-use crate::sys::thread::when_ends;
+use crate::sys::kernel_threads::when_ends;
+use crate::sys::thread_state::{self, PROGRAM_AT, Part, REGION_AT};
+use core::cell::Cell;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::report::{SLOTS, Slot, fact};
+
+/// What is kept of each thread as one that starts regions.
+pub struct Master {
+    /// Number of its slot, plus one; 0 before its first region, [`NO_SLOT`] where there was none left.
+    pub slot: Cell<u32>,
+    /// Parallel regions around it.
+    pub depth: Cell<u32>,
+    /// Short regions until the next measured one.
+    pub left_out: Cell<u32>,
+}
+
+/// Value of [`Master::slot`] for a master that runs unmeasured.
+pub const NO_SLOT: u32 = u32::MAX;
+
+// SAFETY: numbers may be 0; `Cell`s aren't `Sync`; the bytes are `program`'s.
+unsafe impl Part for Master {
+    const AT: usize = PROGRAM_AT;
+    const END: usize = REGION_AT;
+}
+
+#[inline(always)]
+pub fn master() -> &'static Master {
+    thread_state::own()
+}
 
 /// Team size of the program without scaf, as last reported; 0 until known.
 static NATURAL: AtomicU32 = AtomicU32::new(0);
@@ -38,11 +63,8 @@ pub fn in_teams() -> u32 {
 
 #[inline(always)]
 pub fn ask_natural(runtime: &Runtime) -> u32 {
-    let Some(max_threads) = runtime.max_threads else {
-        return 1;
-    };
-    // SAFETY: omp_get_max_threads takes nothing.
-    let natural = unsafe { max_threads() }.max(1) as u32;
+    let Some(most) = runtime.ask_max_threads() else { return 1 };
+    let natural = most.max(1) as u32;
     let before = NATURALS.get(runtime.number()).map_or(0, |said| said.swap(natural, Ordering::Relaxed));
     if before != natural || natural != self::natural() {
         if before != natural && before != 0 {
@@ -167,15 +189,11 @@ pub fn leave_teams(team: u32) {
 
 /// The calling master's slot; taken at its first region, given back when its thread ends.
 #[inline(always)]
-pub unsafe fn slot_of(this: *mut Master) -> Option<&'static Slot> {
-    // SAFETY: this thread's own state.
-    let slot = unsafe {
-        if (*this).slot == 0 {
-            (*this).slot = take_slot();
-        }
-        (*this).slot
-    };
-    pages::report().slot((slot as usize).wrapping_sub(1))
+pub fn slot_of(this: &Master) -> Option<&'static Slot> {
+    if this.slot.get() == 0 {
+        this.slot.set(take_slot());
+    }
+    pages::report().slot((this.slot.get() as usize).wrapping_sub(1))
 }
 
 #[cold]
@@ -206,13 +224,11 @@ pub fn free_slot(slot: u32) {
 
 /// Takes the slot from a thread that doesn't end. Returns its number plus one, for [`free_slot`], or 0.
 pub fn leave_slot() -> u32 {
-    // SAFETY: this thread's own state.
-    unsafe { core::mem::take(&mut (*master()).slot) }
+    master().slot.take()
 }
 
 pub fn after_fork() {
-    // SAFETY: this thread's own state.
-    let slot = unsafe { (*master()).slot };
+    let slot = master().slot.get();
     let mine = if slot == 0 || slot == NO_SLOT { 0 } else { 1 << (slot.wrapping_sub(1) & 31) };
     SLOTS_TAKEN.store(mine, Ordering::Relaxed);
     IN_TEAMS.store(0, Ordering::Relaxed);

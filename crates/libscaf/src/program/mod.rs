@@ -7,5 +7,4 @@ pub mod permission;
 pub mod promise;
 pub mod rank;
 pub mod sampling;
-pub mod thread;
 pub mod work;

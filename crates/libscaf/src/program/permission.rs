@@ -107,8 +107,7 @@ pub fn tell_size(module: u64, team: u32, whole: u32) {
 #[inline(always)]
 pub fn is_dynamic(runtime: &Runtime) -> bool {
     SAID.load(Ordering::Relaxed) & (ENVIRONMENT | CALL) != 0
-        // SAFETY: omp_get_dynamic takes nothing.
-        && runtime.get_dynamic.is_some_and(|dynamic| unsafe { dynamic() } != 0)
+        && runtime.ask_dynamic().is_some_and(|dynamic| dynamic != 0)
 }
 
 /// Turns the calling thread's `dyn-var` on or off.

@@ -6,9 +6,9 @@
 //!
 //! One thread's outermost call at a time is heard: with several in MPI, others may still compute.
 
-use super::thread::master;
+use super::masters::master;
 use crate::link::{pages, state};
-use crate::sys::arch::{storage, ticks};
+use crate::sys::arch::{ticks, tls_base};
 use crate::sys::bare::nap_for;
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -44,11 +44,10 @@ static NAP: AtomicU32 = AtomicU32::new(0);
 /// address on its stack. True if that call is heard, and [`end`] is to be called.
 #[inline]
 pub fn begin(frame: usize) -> bool {
-    // SAFETY: this thread's own state.
-    if !state::is_expected() || unsafe { (*master()).depth } != 0 {
+    if !state::is_expected() || master().depth.get() != 0 {
         return false;
     }
-    let own = storage();
+    let own = tls_base();
     match CALLER.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => {}
         Err(caller) => {
@@ -76,7 +75,7 @@ pub fn introduce() {
 }
 
 pub fn end() {
-    if CALLER.load(Ordering::Relaxed) != storage() {
+    if CALLER.load(Ordering::Relaxed) != tls_base() {
         return;
     }
     let first = FIRST.load(Ordering::Relaxed);
@@ -95,7 +94,7 @@ pub fn end() {
 /// MPI has looked for what it waits for, and found nothing. False if it isn't such a wait.
 #[inline]
 pub fn waits() -> bool {
-    if CALLER.load(Ordering::Relaxed) != storage() {
+    if CALLER.load(Ordering::Relaxed) != tls_base() {
         return false;
     }
     let now = ticks();
@@ -116,7 +115,7 @@ pub fn waits() -> bool {
 
 /// MPI has found something, and may find what follows as soon.
 pub fn found() {
-    if CALLER.load(Ordering::Relaxed) == storage() && SINCE.load(Ordering::Relaxed) != 0 {
+    if CALLER.load(Ordering::Relaxed) == tls_base() && SINCE.load(Ordering::Relaxed) != 0 {
         begin_anew(ticks());
     }
 }

@@ -5,8 +5,7 @@
 //! measured, and the others count as that one did. An unmeasured run of several threads still has its time
 //! stamps, because the region may have become long. With one thread that can wait for the next measured run.
 
-use super::masters::one_master;
-use super::thread::Master;
+use super::masters::{Master, one_master};
 use crate::link::grant::dop_of;
 use crate::link::pages;
 use crate::runtimes::entries::Body;
@@ -80,7 +79,7 @@ impl Note {
 
     /// The share that this run of several threads counts for, if it isn't measured.
     #[inline(always)]
-    pub fn team(&self, this: *mut Master) -> Option<Share> {
+    pub fn team(&self, this: &Master) -> Option<Share> {
         (self.team_streak() >= STREAK && is_left_out(this)).then_some(Share(self.0 & 0xffff))
     }
 
@@ -222,24 +221,26 @@ fn smooth(streak: u64, was: u64, is: u64) -> u64 {
 
 /// Whether this run of a short region isn't measured. If not, [`is_left_out`] is to be asked.
 #[inline(always)]
-pub fn is_passed_by(this: *mut Master) -> bool {
-    // SAFETY: the calling thread's own state.
-    unsafe {
-        let left = (*this).left_out;
-        if left != 0 {
-            (*this).left_out = left - 1;
-        }
-        left != 0
+pub fn is_passed_by(this: &Master) -> bool {
+    let left = this.left_out.get();
+    if left != 0 {
+        this.left_out.set(left - 1);
     }
+    left != 0
+}
+
+/// Whether [`is_left_out`] will say so.
+#[inline(always)]
+pub fn is_next_left_out(this: &Master) -> bool {
+    this.left_out.get() != 0
 }
 
 /// As [`is_passed_by`]; if the run is measured, counts anew.
 #[inline(always)]
-pub fn is_left_out(this: *mut Master) -> bool {
+pub fn is_left_out(this: &Master) -> bool {
     let left_out = is_passed_by(this);
     if !left_out {
-        // SAFETY: the calling thread's own state.
-        unsafe { (*this).left_out = SAMPLE - 1 };
+        this.left_out.set(SAMPLE - 1);
     }
     left_out
 }

@@ -17,10 +17,11 @@
 //!   The daemon doesn't believe more than the process's CPU clock.
 //! - `begin` asks for lent contexts back, whatever `threads` is: the pool's next piece gets more.
 
-use super::thread::{NO_SLOT, master};
-use super::{keeper, masters};
+use super::keeper;
+use super::masters::{self, NO_SLOT, master};
 use crate::link::{pages, state};
 use crate::runtimes::copies;
+use crate::runtimes::entries::Runtime;
 use crate::sys::arch::ticks;
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_proto::grant::Word;
@@ -123,8 +124,7 @@ pub fn end(ticket: Ticket, units: u64) {
     } else {
         slot.leave(now, ticket.threads, wall.wrapping_mul(u64::from(ticket.threads)));
     }
-    // SAFETY: this thread's own state.
-    let same = unsafe { (*master()).slot == number };
+    let same = master().slot.get() == number;
     if same && masters::one_master() && pages::grant().word() == ticket.grant {
         report(&ticket, units, wall);
     }
@@ -133,25 +133,20 @@ pub fn end(ticket: Ticket, units: u64) {
 /// The calling thread's slot and its number plus one; `None` within a region.
 fn free_slot() -> Option<(u32, &'static Slot)> {
     let this = master();
-    // SAFETY: this thread's own state.
-    unsafe {
-        if (*this).depth != 0 || ((*this).slot == 0 && is_inside()) {
-            return None;
-        }
-        let slot = masters::slot_of(this)?;
-        ((*this).slot != NO_SLOT).then_some(((*this).slot, slot))
+    if this.depth.get() != 0 || (this.slot.get() == 0 && is_inside()) {
+        return None;
     }
+    let slot = masters::slot_of(this)?;
+    (this.slot.get() != NO_SLOT).then_some((this.slot.get(), slot))
 }
 
 /// Whether a thread without a slot is in a region. LLVM's runtime isn't asked: it would adopt the thread.
 #[cold]
 #[inline(never)]
 fn is_inside() -> bool {
-    (0..copies::RUNTIMES).map_while(copies::by_number).any(|runtime| {
-        let level = runtime.level.filter(|_| !runtime.is_llvms());
-        // SAFETY: omp_get_level takes nothing.
-        level.is_some_and(|level| unsafe { level() } != 0)
-    })
+    let inside =
+        |runtime: &Runtime| !runtime.is_llvms() && runtime.ask_level().is_some_and(|level| level != 0);
+    (0..copies::RUNTIMES).map_while(copies::by_number).any(inside)
 }
 
 /// The latest row of an id, by the id's hash.

@@ -22,8 +22,7 @@ fn here() -> Option<u32> {
 /// left with the whole grant.
 #[cold]
 pub fn go(frame: &Frame) {
-    // SAFETY: omp_get_thread_num takes nothing.
-    let number = frame.runtime().thread_num.map_or(0, |number| unsafe { number() });
+    let number = frame.runtime().ask_thread_num().unwrap_or(0);
     let at = u32::try_from(number).ok().and_then(|number| number.checked_sub(1));
     let (Some(at), Some(masks)) = (at, pages::grant().masks()) else { return };
     let others = without(&masks.granted, frame.apart.wrapping_sub(1));

@@ -3,22 +3,22 @@
 use super::kind::{Kind, Region};
 use super::mechanisms::{experiment, gather, resize};
 use super::thread::Thread;
-use crate::link::{pages, state};
+use crate::link::state;
 use crate::program::masters::{ask_natural, in_teams, natural, one_master};
 use crate::program::{permission, promise};
 use crate::sys::settings;
+use scaf_proto::grant::Word;
 use scaf_proto::report::fact;
 use scaf_team::choice::{self, Choice, Facts, Length, Mechanism};
 use scaf_team::permission::Permission;
 
-/// Chooses for a region that isn't nested, as for one of that length.
+/// Chooses for a region that isn't nested, as for one of that length, under the grant `word`. Leaves in
+/// `this.records` whether its run is to record the workers' TLS bases.
 #[inline(always)]
-pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choice {
+pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Choice {
     let &Region { code, requested, kind, .. } = region;
-    let word = pages::grant().word();
     let inspected = resize::is_inspected(code, word);
-    // SAFETY: this thread's own state.
-    unsafe { (*this).notes = 0 };
+    this.records.set(0);
     // An opened region's threads can't all turn `dyn-var` on again.
     let permission = if kind == Kind::Opened { None } else { permission::of(code.runtime) };
     let tried = permission::is_tried();
@@ -47,15 +47,11 @@ pub unsafe fn choose(this: *mut Thread, region: &Region, length: Length) -> Choi
         && choice.team > budget.max(1)
     {
         let readiness = match choice.mechanism {
-            // SAFETY: this thread's own state.
-            Mechanism::Fold if !facts.spins => unsafe {
-                gather::readiness(this, region, length, choice.team)
-            },
+            Mechanism::Fold if !facts.spins => gather::readiness(this, region, length, choice.team),
             _ => gather::Readiness::No,
         };
         match readiness {
-            // SAFETY: as above.
-            gather::Readiness::Unnoted => unsafe { (*this).notes = 1 },
+            gather::Readiness::Unrecorded => this.records.set(1),
             gather::Readiness::Ready => {
                 facts.gathers = true;
                 choice = choice::choose(&facts);

@@ -3,10 +3,8 @@
 use super::frame::Frame;
 use super::kind::Region;
 use super::thread::Thread;
-use crate::program::masters::{begin_team, forget_team, join_teams, leave_teams};
+use crate::program::masters::{begin_team, forget_team, join_teams, leave_teams, master};
 use crate::program::sampling::{Note, Runs};
-use crate::program::thread::master;
-use core::ptr::null;
 use scaf_proto::grant::Word;
 use scaf_proto::report::Slot;
 use scaf_team::choice::Choice;
@@ -27,20 +25,17 @@ pub struct Entered {
 
 impl Entered {
     #[inline(always)]
-    pub unsafe fn quietly(this: *mut Thread, region: &Region, choice: Choice) -> Entered {
-        // SAFETY: this thread's own state.
-        unsafe {
-            (*this).runtime = region.code.runtime;
-            (*master()).depth = 1;
-            (*this).shrunk_in = if choice.shrunk { region.code.runtime } else { null() };
-            Entered { slot: None, at: 0, grant: Word::UNMANAGED, choice, shared: 0, serial: (*this).serial }
-        }
+    pub fn quietly(this: &Thread, region: &Region, choice: Choice) -> Entered {
+        this.runtime.set(Some(region.code.runtime));
+        master().depth.set(1);
+        this.shrunk_in.set(choice.shrunk.then_some(region.code.runtime));
+        Entered { slot: None, at: 0, grant: Word::UNMANAGED, choice, shared: 0, serial: this.serial.get() }
     }
 
     /// Enters a region at tick `at`, reported at `slot`.
     #[inline(always)]
-    pub unsafe fn new(
-        this: *mut Thread,
+    pub fn new(
+        this: &Thread,
         region: &Region,
         choice: Choice,
         slot: Option<&'static Slot>,
@@ -59,30 +54,22 @@ impl Entered {
             }
             slot.enter(choice.team, choice.mechanism as u32, at);
         }
-        // SAFETY: this thread's own state.
-        let entered = unsafe { Entered::quietly(this, region, choice) };
-        Entered { slot, at, grant, shared, ..entered }
+        Entered { slot, at, grant, shared, ..Entered::quietly(this, region, choice) }
     }
 
     #[inline(always)]
-    pub unsafe fn leave(&self, this: *mut Thread) {
-        // SAFETY: this thread's own state.
-        unsafe {
-            (*this).serial = self.serial;
-            Entered::leave_unmeasured(this);
-        }
+    pub fn leave(&self, this: &Thread) {
+        this.serial.set(self.serial);
+        Entered::leave_unmeasured(this);
         forget_team();
         leave_teams(self.shared);
     }
 
     /// As [`Entered::leave`], for a region of which nothing was kept.
     #[inline(always)]
-    pub unsafe fn leave_unmeasured(this: *mut Thread) {
-        // SAFETY: this thread's own state.
-        unsafe {
-            (*master()).depth = 0;
-            (*this).runtime = null();
-        }
+    pub fn leave_unmeasured(this: &Thread) {
+        master().depth.set(0);
+        this.runtime.set(None);
     }
 
     /// Reports one run of `wall` ticks with a team of so many threads.

@@ -1,10 +1,9 @@
 //! A parallel region while it runs: what its threads share.
 
-use super::kind::Work;
+use super::kind::{Kind, Work};
 use crate::link::grant::dop_of;
 use crate::link::pages;
-use crate::program::masters::one_master;
-use crate::program::thread::{Master, master};
+use crate::program::masters::{Master, master, one_master};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::lookup::Code;
 use crate::sys::futex::Futex;
@@ -23,9 +22,9 @@ pub struct Frame {
     /// A copy of the first word of the program's data where the runtime itself reads it (task reductions).
     pub first_word: usize,
     work: Work,
-    pub runtime: *const Runtime,
-    /// Where the region is reported; null if it is nested or unmeasured.
-    pub slot: *const Slot,
+    pub runtime: &'static Runtime,
+    /// Where the region is reported; `None` if it is nested or unmeasured.
+    pub slot: Option<&'static Slot>,
     pub depth: u32,
     /// Bits such as [`HAS_TASKS`].
     pub seen: AtomicU32,
@@ -80,12 +79,12 @@ const HAS_NESTED: u32 = 2;
 pub const UNTIMED_TASKS: u32 = 4;
 
 impl Frame {
-    pub fn new(code_runtime: *const Runtime, work: Work, depth: u32) -> Frame {
+    pub fn new(runtime: &'static Runtime, work: Work, depth: u32) -> Frame {
         Frame {
             first_word: 0,
             work,
-            runtime: code_runtime,
-            slot: null(),
+            runtime,
+            slot: None,
             depth,
             seen: AtomicU32::new(0),
             inside: AtomicU64::new(0),
@@ -111,18 +110,30 @@ impl Frame {
 
     #[inline(always)]
     pub fn runtime(&self) -> &'static Runtime {
-        // SAFETY: runtimes live for ever.
-        unsafe { &*self.runtime }
+        self.runtime
     }
 
     pub fn body(&self) -> usize {
         self.work.body as usize
     }
 
+    /// # Safety
+    /// The region's work is the program's own.
     #[inline(always)]
     pub unsafe fn run_body(&self) {
-        // SAFETY: the program's own function and data.
+        // SAFETY: the program would call that function with these data on this thread.
         unsafe { (self.work.run)(self.work.data) }
+    }
+
+    /// Where the runtime reads the first word of what it takes for the program's data, that is the frame's.
+    /// # Safety
+    /// The data are those of a region of that kind.
+    #[inline(always)]
+    pub unsafe fn copy_first_word(&mut self, kind: Kind) {
+        if kind == Kind::Reductions {
+            // SAFETY: the data of a region with task reductions begin with the address of their list.
+            self.first_word = unsafe { *self.work.data.cast::<usize>() };
+        }
     }
 
     #[inline(always)]
@@ -164,7 +175,7 @@ impl Frame {
     /// Whether tasks created in it are timed: all its threads come through [`Frame::visit`].
     #[inline(always)]
     pub fn times_tasks(&self) -> bool {
-        self.depth == 1 && !self.slot.is_null() && !self.master.is_null()
+        self.depth == 1 && self.slot.is_some() && !self.master.is_null()
     }
 
     /// A task is created. Barriers are the runtime's from now on: it runs tasks there.

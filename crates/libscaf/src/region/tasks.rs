@@ -64,14 +64,11 @@ fn entrance(body: Body) -> Option<Body> {
 #[inline(always)]
 pub fn create(body: Body) -> Option<(&'static Runtime, Body)> {
     let this = thread();
-    // SAFETY: this thread's own state.
-    unsafe {
-        let (runtime, frame) = place(this, body as usize)?;
-        let Some(frame) = frame else { return Some((runtime, body)) };
-        let timed = if frame.times_tasks() { entrance(body) } else { None };
-        frame.has_tasks(timed.is_some());
-        Some((runtime, timed.unwrap_or(body)))
-    }
+    let (runtime, frame) = place(this, body as usize)?;
+    let Some(frame) = frame else { return Some((runtime, body)) };
+    let timed = if frame.times_tasks() { entrance(body) } else { None };
+    frame.has_tasks(timed.is_some());
+    Some((runtime, timed.unwrap_or(body)))
 }
 
 /// Creates a loop's tasks by `create`, which may also wait for them.
@@ -79,15 +76,9 @@ pub fn create(body: Body) -> Option<(&'static Runtime, Body)> {
 pub fn create_many(body: Body, create: impl FnOnce(&'static Runtime, Body)) {
     let this = thread();
     if let Some((runtime, body)) = self::create(body) {
-        // SAFETY: this thread's own state.
-        unsafe {
-            match (*this).frame.as_ref() {
-                Some(frame) => frame.waits(this, ticks(), || {
-                    fold::follow_midway(frame);
-                    create(runtime, body)
-                }),
-                None => create(runtime, body),
-            }
+        match this.frame() {
+            Some(frame) => wait(this, frame, || create(runtime, body)),
+            None => create(runtime, body),
         }
     }
 }
@@ -98,33 +89,27 @@ const SHARE: u32 = 2;
 const FREE_TICKS: u64 = 1 << 11;
 
 #[inline(always)]
-pub unsafe fn lock(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
-    // SAFETY: this thread's own state.
-    unsafe {
-        if (*this).stands_for == SHARE {
-            (*this).chance = (*this).chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            if (*this).chance >> (32 - SHARE.trailing_zeros()) != 0 {
-                return real();
-            }
+pub fn lock(this: &Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    if this.stands_for.get() == SHARE {
+        this.chance.set(this.chance.get().wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+        if this.chance.get() >> (32 - SHARE.trailing_zeros()) != 0 {
+            return real();
         }
-        let since = ticks();
-        let result = real();
-        let now = ticks();
-        let wait = now.wrapping_sub(since);
-        frame.waited(this, wait.wrapping_mul(u64::from((*this).stands_for.max(1))), now);
-        (*this).stands_for = if wait < FREE_TICKS { SHARE } else { 1 };
-        result
     }
+    let since = ticks();
+    let result = real();
+    let now = ticks();
+    let wait = now.wrapping_sub(since);
+    frame.waited(this, wait.wrapping_mul(u64::from(this.stands_for.get().max(1))), now);
+    this.stands_for.set(if wait < FREE_TICKS { SHARE } else { 1 });
+    result
 }
 
 /// Waits within the runtime, in which the thread may run tasks.
 #[inline(always)]
-pub unsafe fn wait(this: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
-    // SAFETY: this thread's own state.
-    unsafe {
-        frame.waits(this, ticks(), || {
-            fold::follow_midway(frame);
-            real()
-        })
-    }
+pub fn wait<R>(this: &Thread, frame: &Frame, real: impl FnOnce() -> R) -> R {
+    frame.waits(this, ticks(), || {
+        fold::follow_midway(frame);
+        real()
+    })
 }

@@ -7,4 +7,5 @@ pub mod hooks;
 pub mod linker;
 pub mod lookup;
 pub mod modules;
+pub mod questions;
 pub mod spins;

@@ -1,6 +1,6 @@
 //! A lock for what is short and rare: waiting for another thread's turn is a spin that yields.
 
-use super::thread::give_way;
+use super::bare::give_way;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 pub struct Lock(AtomicU32);

@@ -1,7 +1,7 @@
 //! Memory of our own, straight from the kernel: the program's allocator is never called.
 
+use super::bare::give_way;
 use super::errno::keeping_errno;
-use super::thread::give_way;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 

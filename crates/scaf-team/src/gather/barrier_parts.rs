@@ -6,11 +6,11 @@
 //! elsewhere. Any carrier may run any member all the same: parts only say who counts where, and who looks
 //! where first.
 
-use super::scheduler::Crew;
+use super::scheduler::FiberScheduler;
 use crate::Sleep;
 use crate::sync::Ordering;
 
-impl<const MOST: usize> Crew<MOST> {
+impl<const MOST: usize> FiberScheduler<MOST> {
     /// Makes parts of the members for so many carriers. Nobody has arrived anywhere: there is no region, or
     /// all have arrived.
     #[inline]
@@ -67,14 +67,14 @@ impl<const MOST: usize> Crew<MOST> {
             arrived.store(now, Ordering::Release);
             now
         };
-        let by_itself = self.alone.by_itself(plainly);
+        let by_itself = self.exclusive.exclusively(plainly);
         by_itself.unwrap_or_else(|| arrived.fetch_add(1, Ordering::AcqRel).wrapping_add(1))
     }
 
     /// All go on behind the barrier.
     #[inline(always)]
     pub fn pass(&self, sleep: &impl Sleep) {
-        let carriers = self.open.0.load(Ordering::Relaxed).min(self.size());
+        let carriers = self.carrier_limit.0.load(Ordering::Relaxed).min(self.size());
         if carriers != self.cut.load(Ordering::Relaxed) && carriers != 0 {
             self.cut(carriers);
         }
@@ -82,9 +82,9 @@ impl<const MOST: usize> Crew<MOST> {
         self.uncancel_shares();
         let passed = self.passed().wrapping_add(1);
         // By itself it has nobody to tell.
-        if self.alone.by_itself(|| self.passed.0.store(passed, Ordering::Release)).is_none() {
+        if self.exclusive.exclusively(|| self.passed.0.store(passed, Ordering::Release)).is_none() {
             self.passed.0.store(passed, Ordering::SeqCst);
-            self.tell(sleep);
+            self.notify(sleep);
         }
     }
 
@@ -117,40 +117,40 @@ mod tests {
             size in 1u32..=9, carriers in 1u32..=9,
             rounds in proptest::collection::vec((any::<u64>(), 1u32..=9, 0usize..9), 1..20),
         ) {
-            let (crew, parking) = (Crew::<9>::new(), Parking::default());
-            crew.begin(size, carriers);
+            let (scheduler, parking) = (FiberScheduler::<9>::new(), Parking::default());
+            scheduler.begin(size, carriers);
             for (order, wanted, when) in rounds {
                 let mut members = (0..size as usize).collect::<Vec<_>>();
                 members.sort_by_key(|member| order.rotate_left(7 * *member as u32) % 1009);
                 for (arrived, member) in members.iter().enumerate() {
                     if arrived == when {
-                        crew.narrow(wanted);
-                        crew.widen(wanted, || true);
+                        scheduler.narrow(wanted);
+                        scheduler.widen(wanted, || true);
                     }
-                    let word = crew.arrive(*member);
+                    let word = scheduler.arrive(*member);
                     prop_assert_eq!(word.is_none(), arrived + 1 == size as usize);
                     if let Some(word) = word {
-                        prop_assert!(!crew.is_met(Until::Passed(word)));
+                        prop_assert!(!scheduler.is_met(Until::Passed(word)));
                     }
                 }
-                crew.pass(&parking);
-                prop_assert_eq!(crew.cut.load(Ordering::Relaxed), crew.open().min(size));
+                scheduler.pass(&parking);
+                prop_assert_eq!(scheduler.cut.load(Ordering::Relaxed), scheduler.carrier_limit().min(size));
             }
         }
 
         /// Each carrier has a part where there are enough members, and all parts together are the team.
         #[test]
         fn parts_are_as_large_as_others(size in 1u32..=64, carriers in 1u32..=64) {
-            let crew = Crew::<64>::new();
-            crew.begin(size, carriers);
+            let scheduler = FiberScheduler::<64>::new();
+            scheduler.begin(size, carriers);
             let parts = carriers.min(size);
             let mut next = 0;
-            for (number, part) in (0..parts).zip(&crew.parts) {
+            for (number, part) in (0..parts).zip(&scheduler.parts) {
                 let (first, end) = (part.first.load(Ordering::Relaxed), part.end.load(Ordering::Relaxed));
                 prop_assert_eq!(first, next);
                 prop_assert!((size / parts..=size.div_ceil(parts)).contains(&(end - first)));
                 for member in first..end {
-                    prop_assert_eq!(crew.members[member as usize].part.load(Ordering::Relaxed), number);
+                    prop_assert_eq!(scheduler.members[member as usize].part.load(Ordering::Relaxed), number);
                 }
                 next = end;
             }
@@ -160,15 +160,18 @@ mod tests {
 
     #[test]
     fn who_looks_near_takes_nobody_of_another_part() {
-        let crew = Crew::<5>::new();
-        crew.begin(5, 2);
+        let scheduler = FiberScheduler::<5>::new();
+        scheduler.begin(5, 2);
         // Members 0 and 1, and 2 to 4.
-        assert_eq!(crew.take_near(0, 0), Some(1));
-        assert_eq!(crew.take_near(0, 1), None);
-        assert_eq!((crew.take_near(1, 0), crew.take_near(1, 2)), (Some(2), Some(3)));
-        assert_eq!(crew.take(0, 1), Some(4));
-        crew.set_free(1);
+        assert_eq!(scheduler.take_near(0, 0), Some(1));
+        assert_eq!(scheduler.take_near(0, 1), None);
+        assert_eq!((scheduler.take_near(1, 0), scheduler.take_near(1, 2)), (Some(2), Some(3)));
+        assert_eq!(scheduler.take(0, 1), Some(4));
+        scheduler.set_suspended(1);
         // Whoever took one of another part looks in its own.
-        assert_eq!((crew.take_near(1, 4), crew.take_near(2, 4), crew.take_near(0, 4)), (None, None, Some(1)));
+        assert_eq!(
+            (scheduler.take_near(1, 4), scheduler.take_near(2, 4), scheduler.take_near(0, 4)),
+            (None, None, Some(1))
+        );
     }
 }

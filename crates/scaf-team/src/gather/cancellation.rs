@@ -6,17 +6,17 @@
 //! cancellation shows, go on. As some have arrived there and some haven't, they meet at the region's end by a
 //! count of its own.
 
-use super::scheduler::{Cancelled, Crew, Until};
+use super::scheduler::{Cancelled, FiberScheduler, Until};
 use crate::Sleep;
 use crate::sync::Ordering;
 
-impl<const MOST: usize> Crew<MOST> {
+impl<const MOST: usize> FiberScheduler<MOST> {
     /// A held member cancels that.
     #[cold]
     pub fn cancel(&self, what: Cancelled, sleep: &impl Sleep) {
         self.cancelled.0.fetch_or(what as u32, Ordering::SeqCst);
         if what == Cancelled::Region {
-            self.tell(sleep);
+            self.notify(sleep);
         }
     }
 
@@ -76,41 +76,41 @@ mod tests {
             turns in proptest::collection::vec(0usize..6, 400),
         ) {
             const BARRIERS: usize = 4;
-            let (crew, parking) = (Crew::<8>::new(), Parking::default());
-            crew.begin(size as u32, 1);
+            let (scheduler, parking) = (FiberScheduler::<8>::new(), Parking::default());
+            scheduler.begin(size as u32, 1);
             let mut members = vec![At::Barrier(0); size];
             let mut passed = vec![0; size];
             for turn in turns.into_iter().chain((0..400).map(|turn| turn % 6)) {
                 let me = turn % size;
                 members[me] = match members[me] {
                     At::Barrier(number) if cancels == Some((me, number)) => {
-                        crew.cancel(Cancelled::Region, &parking);
+                        scheduler.cancel(Cancelled::Region, &parking);
                         At::End
                     }
                     At::Barrier(BARRIERS) => At::End,
-                    At::Barrier(_) if crew.is_cancelled(Cancelled::Region) => At::End,
-                    At::Barrier(number) => match crew.arrive(me) {
+                    At::Barrier(_) if scheduler.is_cancelled(Cancelled::Region) => At::End,
+                    At::Barrier(number) => match scheduler.arrive(me) {
                         Some(word) => At::Waits(number, Until::PassedOrCancelled(word)),
                         None => {
-                            crew.pass(&parking);
+                            scheduler.pass(&parking);
                             passed[me] += 1;
                             At::Barrier(number + 1)
                         }
                     },
-                    At::Waits(_, until) if !crew.is_met(until) => continue,
-                    At::Waits(..) if crew.is_cancelled(Cancelled::Region) => At::End,
+                    At::Waits(_, until) if !scheduler.is_met(until) => continue,
+                    At::Waits(..) if scheduler.is_cancelled(Cancelled::Region) => At::End,
                     At::Waits(number, _) => {
                         passed[me] += 1;
                         At::Barrier(number + 1)
                     }
-                    At::End => match crew.arrive_at_end() {
+                    At::End => match scheduler.arrive_at_end() {
                         Some(until) => At::WaitsAtEnd(until),
                         None => {
-                            crew.pass(&parking);
+                            scheduler.pass(&parking);
                             At::Over
                         }
                     },
-                    At::WaitsAtEnd(until) if crew.is_met(until) => {
+                    At::WaitsAtEnd(until) if scheduler.is_met(until) => {
                         prop_assert!(members.iter().all(|at| matches!(at, At::WaitsAtEnd(_) | At::Over)));
                         At::Over
                     }
@@ -127,15 +127,19 @@ mod tests {
 
     #[test]
     fn what_members_have_left_is_not_cancelled_any_more() {
-        let (crew, parking) = (Crew::<2>::new(), Parking::default());
-        crew.begin(2, 1);
-        crew.cancel(Cancelled::Shares, &parking);
-        assert!(crew.is_cancelled(Cancelled::Shares) && !crew.is_cancelled(Cancelled::Region));
-        assert!(crew.arrive(0).is_some() && crew.arrive(1).is_none() && crew.is_cancelled(Cancelled::Shares));
-        crew.pass(&parking);
-        assert!(!crew.is_cancelled(Cancelled::Shares));
-        crew.cancel(Cancelled::Region, &parking);
-        crew.begin(2, 1);
-        assert!(!crew.is_cancelled(Cancelled::Region));
+        let (scheduler, parking) = (FiberScheduler::<2>::new(), Parking::default());
+        scheduler.begin(2, 1);
+        scheduler.cancel(Cancelled::Shares, &parking);
+        assert!(scheduler.is_cancelled(Cancelled::Shares) && !scheduler.is_cancelled(Cancelled::Region));
+        assert!(
+            scheduler.arrive(0).is_some()
+                && scheduler.arrive(1).is_none()
+                && scheduler.is_cancelled(Cancelled::Shares)
+        );
+        scheduler.pass(&parking);
+        assert!(!scheduler.is_cancelled(Cancelled::Shares));
+        scheduler.cancel(Cancelled::Region, &parking);
+        scheduler.begin(2, 1);
+        assert!(!scheduler.is_cancelled(Cancelled::Region));
     }
 }

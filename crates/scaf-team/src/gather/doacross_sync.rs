@@ -229,7 +229,7 @@ impl<'a> Flags<'a> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::gather::worksharing::{Came, Hand, Loop, Shares};
+    use crate::gather::worksharing::{Assigned, Came, Loop, Shares};
     use proptest::prelude::*;
 
     fn zeros(words: usize) -> Vec<AtomicU64> {
@@ -268,7 +268,7 @@ mod tests {
             let all = vectors(&counts);
             let mut told = Vec::new();
             for member in 0..size {
-                let mut hand = Hand::default();
+                let mut hand = Assigned::default();
                 while let Some((from, behind)) = shares.deal(1, (member, size), &mut hand) {
                     for at in all.iter().filter(|at| (from..behind).contains(&at[0])) {
                         // Asked for by the one below, too, but for the first time round.
@@ -328,7 +328,7 @@ mod tests {
             let shares = Shares::<1>::new();
             let _: Came = shares.come(1, &Loop::signed(0, count as i64, 1, Rule::Static(0)));
             for member in 0..size {
-                let dealt = shares.deal(1, (member, size), &mut Hand::default());
+                let dealt = shares.deal(1, (member, size), &mut Assigned::default());
                 for iteration in dealt.map_or(0..0, |(from, behind)| from..behind) {
                     prop_assert_eq!(owner(iteration, count, size.into()), Some(member.into()));
                 }

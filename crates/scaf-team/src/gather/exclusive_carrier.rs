@@ -1,63 +1,63 @@
 //! A region on its master's carrier only, which needs no locked instructions for what nobody else changes.
 //!
 //! Members that meet cost two of these each otherwise. The carrier changes members and counts by plain
-//! accesses, and says that it does so meanwhile ([`Alone::by_itself`]). Whoever is about to let another
-//! carrier come ends that first ([`Alone::end`]): has all processors see it, and looks whether the carrier is
-//! just at it. If so, that is tried again later, so nobody waits for anybody.
+//! accesses, and says that it does so meanwhile ([`Exclusive::exclusively`]). Whoever is about to let another
+//! carrier come ends that first ([`Exclusive::revoke`]): has all processors see it, and looks whether the
+//! carrier is just at it. If so, that is tried again later, so nobody waits for anybody.
 
 use crate::sync::{AtomicU32, Ordering, compiled_in_order};
 
 #[derive(Debug)]
 #[repr(align(64))]
-pub(super) struct Alone {
+pub(super) struct Exclusive {
     state: AtomicU32,
     /// 1 while the carrier changes something by itself.
-    within: AtomicU32,
+    in_section: AtomicU32,
     /// Whether it can be ended.
-    can_end: AtomicU32,
+    revocable: AtomicU32,
 }
 
 /// Several carriers may be there.
 const SHARED: u32 = 0;
 /// The one carrier is told to take care, and may not have seen it.
-const ENDING: u32 = 1;
-const ALONE: u32 = 2;
+const REVOKING: u32 = 1;
+const EXCLUSIVE: u32 = 2;
 
-impl Alone {
+impl Exclusive {
     #[cfg(not(loom))]
-    pub const fn new() -> Alone {
-        let [state, within] = [const { AtomicU32::new(0) }; 2];
-        Alone { state, within, can_end: AtomicU32::new(0) }
+    pub const fn new() -> Exclusive {
+        let [state, in_section] = [const { AtomicU32::new(0) }; 2];
+        Exclusive { state, in_section, revocable: AtomicU32::new(0) }
     }
 
     #[cfg(loom)]
-    pub fn new() -> Alone {
-        let [state, within] = core::array::from_fn(|_| AtomicU32::new(0));
-        Alone { state, within, can_end: AtomicU32::new(0) }
+    pub fn new() -> Exclusive {
+        let [state, in_section] = core::array::from_fn(|_| AtomicU32::new(0));
+        Exclusive { state, in_section, revocable: AtomicU32::new(0) }
     }
 
     /// From now on regions on one carrier begin so, or none does.
-    pub fn set_can_end(&self, can: bool) {
-        self.can_end.store(can.into(), Ordering::Relaxed);
+    pub fn set_revocable(&self, can: bool) {
+        self.revocable.store(can.into(), Ordering::Relaxed);
     }
 
     /// A region begins on so many carriers. Nobody but the caller is at work in it before it is opened.
     #[inline(always)]
     pub fn begin(&self, carriers: u32) {
-        let alone = carriers == 1 && self.can_end.load(Ordering::Relaxed) != 0;
-        self.state.store(if alone { ALONE } else { SHARED }, Ordering::Relaxed);
+        let exclusive = carriers == 1 && self.revocable.load(Ordering::Relaxed) != 0;
+        self.state.store(if exclusive { EXCLUSIVE } else { SHARED }, Ordering::Relaxed);
     }
 
     /// A carrier changes something that nobody else does; `None` if others may. Must not wait.
     #[inline(always)]
-    pub fn by_itself<R>(&self, change: impl FnOnce() -> R) -> Option<R> {
-        if self.state.load(Ordering::Relaxed) != ALONE {
+    pub fn exclusively<R>(&self, change: impl FnOnce() -> R) -> Option<R> {
+        if self.state.load(Ordering::Relaxed) != EXCLUSIVE {
             return None;
         }
-        self.within.store(1, Ordering::Relaxed);
+        self.in_section.store(1, Ordering::Relaxed);
         compiled_in_order();
-        let result = if self.state.load(Ordering::Relaxed) == ALONE { Some(change()) } else { None };
-        self.within.store(0, Ordering::Release);
+        let result = if self.state.load(Ordering::Relaxed) == EXCLUSIVE { Some(change()) } else { None };
+        self.in_section.store(0, Ordering::Release);
         result
     }
 
@@ -69,35 +69,35 @@ impl Alone {
 
     /// Whether the carrier is changing something by itself.
     #[inline]
-    pub fn is_within(&self) -> bool {
-        self.within.load(Ordering::Relaxed) != 0
+    pub fn is_in_section(&self) -> bool {
+        self.in_section.load(Ordering::Relaxed) != 0
     }
 
     /// Whether another carrier may come.
-    pub fn is_over(&self) -> bool {
+    pub fn is_revoked(&self) -> bool {
         self.state.load(Ordering::SeqCst) == SHARED
     }
 
     /// Another thread than the carrier's ends it; `false` if that has to be tried again. `order` puts what
     /// other threads do in order with what the caller does: each has done what it did before that, and sees
     /// what the caller did before; `false` if it can't.
-    pub fn end(&self, order: impl FnOnce() -> bool) -> bool {
-        if self.is_over() {
+    pub fn revoke(&self, order: impl FnOnce() -> bool) -> bool {
+        if self.is_revoked() {
             return true;
         }
-        let _ = self.state.compare_exchange(ALONE, ENDING, Ordering::SeqCst, Ordering::Relaxed);
-        if !order() || self.within.load(Ordering::Acquire) != 0 {
+        let _ = self.state.compare_exchange(EXCLUSIVE, REVOKING, Ordering::SeqCst, Ordering::Relaxed);
+        if !order() || self.in_section.load(Ordering::Acquire) != 0 {
             return false;
         }
         // Another region may have begun so meanwhile.
-        self.state.compare_exchange(ENDING, SHARED, Ordering::SeqCst, Ordering::Relaxed) != Err(ALONE)
+        self.state.compare_exchange(REVOKING, SHARED, Ordering::SeqCst, Ordering::Relaxed) != Err(EXCLUSIVE)
     }
 
     /// After a fork, in the child.
     pub fn after_fork(&self) {
-        self.set_can_end(false);
+        self.set_revocable(false);
         self.give_up();
-        self.within.store(0, Ordering::Relaxed);
+        self.in_section.store(0, Ordering::Relaxed);
     }
 }
 
@@ -107,37 +107,37 @@ mod tests {
 
     #[test]
     fn a_carrier_by_itself_is_told_before_another_one_comes() {
-        let alone = Alone::new();
-        alone.begin(1);
-        assert!(alone.is_over() && alone.by_itself(|| ()).is_none());
-        alone.set_can_end(true);
-        alone.begin(2);
-        assert!(alone.is_over() && alone.by_itself(|| ()).is_none());
-        alone.begin(1);
-        assert_eq!(alone.by_itself(|| 7), Some(7));
-        assert!(!alone.is_over());
-        // Just within: it has to be tried again. From then on it isn't by itself any more.
-        assert_eq!(alone.by_itself(|| alone.end(|| true)), Some(false));
-        assert!(!alone.is_over() && alone.by_itself(|| ()).is_none());
-        assert!(!alone.end(|| false) && alone.end(|| true) && alone.is_over());
+        let exclusive = Exclusive::new();
+        exclusive.begin(1);
+        assert!(exclusive.is_revoked() && exclusive.exclusively(|| ()).is_none());
+        exclusive.set_revocable(true);
+        exclusive.begin(2);
+        assert!(exclusive.is_revoked() && exclusive.exclusively(|| ()).is_none());
+        exclusive.begin(1);
+        assert_eq!(exclusive.exclusively(|| 7), Some(7));
+        assert!(!exclusive.is_revoked());
+        // Just in_section: it has to be tried again. From then on it isn't by itself any more.
+        assert_eq!(exclusive.exclusively(|| exclusive.revoke(|| true)), Some(false));
+        assert!(!exclusive.is_revoked() && exclusive.exclusively(|| ()).is_none());
+        assert!(!exclusive.revoke(|| false) && exclusive.revoke(|| true) && exclusive.is_revoked());
     }
 
     #[test]
     fn a_region_that_begins_meanwhile_is_ended_anew() {
-        let alone = Alone::new();
-        alone.set_can_end(true);
-        alone.begin(1);
+        let exclusive = Exclusive::new();
+        exclusive.set_revocable(true);
+        exclusive.begin(1);
         let begins = || {
-            alone.begin(1);
+            exclusive.begin(1);
             true
         };
-        assert!(!alone.end(begins) && !alone.is_over());
-        assert!(alone.end(|| true) && alone.is_over());
-        alone.begin(1);
-        alone.give_up();
-        assert!(alone.end(|| unreachable!()));
-        alone.after_fork();
-        alone.begin(1);
-        assert!(alone.is_over());
+        assert!(!exclusive.revoke(begins) && !exclusive.is_revoked());
+        assert!(exclusive.revoke(|| true) && exclusive.is_revoked());
+        exclusive.begin(1);
+        exclusive.give_up();
+        assert!(exclusive.revoke(|| unreachable!()));
+        exclusive.after_fork();
+        exclusive.begin(1);
+        assert!(exclusive.is_revoked());
     }
 }

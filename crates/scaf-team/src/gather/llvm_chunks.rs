@@ -2,7 +2,7 @@
 //! with a static schedule out chunk by chunk, where the schedule isn't known when the code is compiled.
 
 use super::worksharing::{Loop, Rule};
-use crate::static_schedule::Deal;
+use crate::static_schedule::StaticSchedule;
 
 /// A chunk of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,9 +35,9 @@ pub fn chunk(whole: &Loop, (from, behind): (u64, u64)) -> Chunk {
 
 /// The chunk that thread `number` of a team of `team` does in its turn, 0 for the first; in iterations, as
 /// [`chunk`] is told of it. `None` if it has no further one.
-pub fn in_turn(deal: Deal, count: u64, number: u32, team: u32, turn: u64) -> Option<(u64, u64)> {
+pub fn in_turn(deal: StaticSchedule, count: u64, number: u32, team: u32, turn: u64) -> Option<(u64, u64)> {
     let share = deal.share(count, number, team)?;
-    let Deal::Chunks(chunk) = deal else {
+    let StaticSchedule::Chunks(chunk) = deal else {
         return (turn == 0).then_some((share.from, share.from.wrapping_add(share.count)));
     };
     let chunk = chunk.clamp(1, count.max(1));
@@ -64,7 +64,7 @@ mod tests {
         fn turns_together_are_the_whole_loop(
             count in 0u64..200, team in 1u32..9, size in 0u64..250,
         ) {
-            let deal = if size == 0 { Deal::Balanced } else { Deal::Chunks(size) };
+            let deal = if size == 0 { StaticSchedule::Balanced } else { StaticSchedule::Chunks(size) };
             let mut done = vec![0; count as usize];
             for number in 0..team {
                 let mut turn = 0;

@@ -1,16 +1,16 @@
-//! What a crew keeps of one member, and of one part of its members ([`super::barrier_parts`]).
+//! What a scheduler keeps of one member, and of one part of its members ([`super::barrier_parts`]).
 
 use crate::sync::AtomicU32;
 
 /// Values of [`Member::state`].
-pub const FREE: u32 = 0;
-pub const HELD: u32 = 1;
-pub const DONE: u32 = 2;
+pub const SUSPENDED: u32 = 0;
+pub const RUNNING: u32 = 1;
+pub const FINISHED: u32 = 2;
 
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Member {
-    /// [`FREE`], [`HELD`] or [`DONE`].
+    /// [`SUSPENDED`], [`RUNNING`] or [`FINISHED`].
     pub state: AtomicU32,
     /// What it waits for while it is free, in two words ([`super::wait_until`]); published by `state`.
     pub waits: AtomicU32,
@@ -33,13 +33,13 @@ impl Member {
     #[cfg(not(loom))]
     pub const fn new() -> Member {
         let word = AtomicU32::new(0);
-        Member { state: AtomicU32::new(DONE), waits: AtomicU32::new(0), word, part: AtomicU32::new(0) }
+        Member { state: AtomicU32::new(FINISHED), waits: AtomicU32::new(0), word, part: AtomicU32::new(0) }
     }
 
     #[cfg(loom)]
     pub fn new() -> Member {
         let word = AtomicU32::new(0);
-        Member { state: AtomicU32::new(DONE), waits: AtomicU32::new(0), word, part: AtomicU32::new(0) }
+        Member { state: AtomicU32::new(FINISHED), waits: AtomicU32::new(0), word, part: AtomicU32::new(0) }
     }
 }
 

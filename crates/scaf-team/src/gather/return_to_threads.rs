@@ -1,86 +1,88 @@
-//! A crew in the middle of a region that began on real threads, and its members' way back to them.
+//! A scheduler in the middle of a region that began on real threads, and its members' way back to them.
 //!
 //! All threads of the team are at a barrier. Each becomes a member that it holds itself, puts itself on a
 //! stack of its own, sets the member free, and sleeps: it is the member's *home*. Only a home takes a member
-//! that waits for it ([`Until::Home`](super::scheduler::Until::Home)), which all do at the region's end.
+//! that waits for it ([`Until::OwnThread`](super::scheduler::Until::OwnThread)), which all do at the region's
+//! end.
 //!
-//! They also go home in the middle of the region where that is asked for ([`Crew::ask_home`]): the last one
-//! to arrive at the next barrier has all do so behind it ([`Crew::heed_home`]), and no carrier is wanted any
-//! more. A home takes
-//! its member then as soon as that may pass the barrier and nobody runs it. The master's home is carrier 0,
-//! which always stands on a member's stack. So it takes the master even where that has to wait, to get off
-//! another member's ([`Crew::take_master`]).
+//! They also go home in the middle of the region where that is asked for
+//! ([`FiberScheduler::request_return`]): the last one to arrive at the next barrier has all do so behind it
+//! ([`FiberScheduler::start_requested_return`]), and no carrier is wanted any more. A home takes its member
+//! then as soon as that may pass the barrier and nobody runs it. The master's home is carrier 0, which always
+//! stands on a member's stack. So it takes the master even where that has to wait, to get off another
+//! member's ([`FiberScheduler::take_master`]).
 
-use super::member_state::{FREE, HELD};
-use super::scheduler::Crew;
-use super::wait_until::HOME;
+use super::member_state::{RUNNING, SUSPENDED};
+use super::scheduler::FiberScheduler;
+use super::wait_until::OWN_THREAD;
 use crate::Sleep;
 use crate::sync::Ordering;
 
-/// Values of [`Crew::home`]: they have no homes, or may be asked, were asked, are on their way.
-const MAY: u32 = 1;
-const ASKED: u32 = 2;
-const NOW: u32 = 3;
+/// Values of [`FiberScheduler::home`]: they have no homes, or may be asked, were asked, are on their way.
+const POSSIBLE: u32 = 1;
+const REQUESTED: u32 = 2;
+const RETURNING: u32 = 3;
 
-impl<const MOST: usize> Crew<MOST> {
+impl<const MOST: usize> FiberScheduler<MOST> {
     /// The last thread of a team of `size` to arrive at a barrier makes members of all, on up to `carriers`.
     /// Each is held by its own thread.
     pub fn gather(&self, size: u32, carriers: u32) {
         self.size.store(size, Ordering::Relaxed);
-        self.planned.store(carriers, Ordering::Relaxed);
-        self.done.0.store(0, Ordering::Relaxed);
+        self.initial_carriers.store(carriers, Ordering::Relaxed);
+        self.finished.0.store(0, Ordering::Relaxed);
         self.cut(carriers);
-        self.alone.begin(carriers);
+        self.exclusive.begin(carriers);
         self.uncancel();
         for member in self.members.iter().take(size as usize) {
-            member.state.store(HELD, Ordering::Relaxed);
+            member.state.store(RUNNING, Ordering::Relaxed);
         }
-        self.home.store(MAY, Ordering::Relaxed);
-        self.open.0.store(carriers, Ordering::SeqCst);
+        self.returning.store(POSSIBLE, Ordering::Relaxed);
+        self.carrier_limit.0.store(carriers, Ordering::SeqCst);
     }
 
     /// Has all go home at the next barrier, if they have homes.
-    pub fn ask_home(&self) {
-        let _ = self.home.compare_exchange(MAY, ASKED, Ordering::Relaxed, Ordering::Relaxed);
+    pub fn request_return(&self) {
+        let _ = self.returning.compare_exchange(POSSIBLE, REQUESTED, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// The last member has arrived at a barrier behind which all can be threads, and is about to have them
     /// [pass](Self::pass) it.
     #[inline(always)]
-    pub fn heed_home(&self) {
-        if self.home.load(Ordering::Relaxed) == ASKED {
+    pub fn start_requested_return(&self) {
+        if self.returning.load(Ordering::Relaxed) == REQUESTED {
             // Homes take their members from now on.
-            self.alone.give_up();
-            self.home.store(NOW, Ordering::Release);
+            self.exclusive.give_up();
+            self.returning.store(RETURNING, Ordering::Release);
             self.close();
         }
     }
 
     /// Whether all go home behind the barrier that the caller has passed.
     #[inline(always)]
-    pub fn is_homeward(&self) -> bool {
-        self.home.load(Ordering::Acquire) == NOW
+    pub fn is_returning(&self) -> bool {
+        self.returning.load(Ordering::Acquire) == RETURNING
     }
 
     /// A held member has run to its end, and will go home.
-    pub fn is_leaving(&self, sleep: &impl Sleep) {
-        self.done.0.fetch_add(1, Ordering::SeqCst);
-        self.tell(sleep);
+    pub fn finish_midway(&self, sleep: &impl Sleep) {
+        self.finished.0.fetch_add(1, Ordering::SeqCst);
+        self.notify(sleep);
     }
 
     /// A home takes its member, if that is free and waits for it, or is on its way.
-    pub fn take_own(&self, member: usize) -> bool {
+    pub fn take_for_own_thread(&self, member: usize) -> bool {
         let Some(member) = self.members.get(member) else { return false };
-        let is_due =
-            || member.waits.load(Ordering::Relaxed) == HOME || self.is_homeward() && self.is_ready(member);
-        if member.state.load(Ordering::Acquire) == FREE
+        let is_due = || {
+            member.waits.load(Ordering::Relaxed) == OWN_THREAD || self.is_returning() && self.is_ready(member)
+        };
+        if member.state.load(Ordering::Acquire) == SUSPENDED
             && is_due()
-            && member.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+            && member.state.compare_exchange(SUSPENDED, RUNNING, Ordering::Acquire, Ordering::Relaxed).is_ok()
         {
             if is_due() {
                 return true;
             }
-            member.state.store(FREE, Ordering::Release);
+            member.state.store(SUSPENDED, Ordering::Release);
         }
         false
     }
@@ -88,6 +90,6 @@ impl<const MOST: usize> Crew<MOST> {
     /// Carrier 0 takes the master, if that is free, whatever it waits for.
     pub fn take_master(&self) -> bool {
         let Some(master) = self.members.first() else { return false };
-        master.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        master.state.compare_exchange(SUSPENDED, RUNNING, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 }

@@ -9,15 +9,15 @@
 
 pub use super::wait_until::{Cancelled, Until};
 
-use super::exclusive_carrier::Alone;
-use super::member_state::{DONE, FREE, HELD, Member, Part};
-use super::wait_until::{HOME, JOINED, PASSED, SPINS, TURN};
+use super::exclusive_carrier::Exclusive;
+use super::member_state::{FINISHED, Member, Part, RUNNING, SUSPENDED};
+use super::wait_until::{JOINED, OWN_THREAD, PASSED, SPINS, TURN};
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
 
 /// The members of one team, up to `MOST`, and its carriers.
 #[derive(Debug)]
-pub struct Crew<const MOST: usize> {
+pub struct FiberScheduler<const MOST: usize> {
     pub(super) members: [Member; MOST],
     /// Members of this region's team.
     pub(super) size: AtomicU32,
@@ -25,13 +25,13 @@ pub struct Crew<const MOST: usize> {
     pub(super) parts: [Part; MOST],
     pub(super) cut: AtomicU32,
     /// Whether its one carrier is by itself.
-    pub(super) alone: Alone,
+    pub(super) exclusive: Exclusive,
     /// Parts that have arrived at the barrier that is next to be passed; members, if all are one part.
     pub(super) arrived: Line,
     /// Barriers passed so far.
     pub(super) passed: Line,
     /// Members that are done.
-    pub(super) done: Line,
+    pub(super) finished: Line,
     /// Tasks that any member at the barrier could run.
     tasks: Line,
     /// Changes that members may wait for, counted while any of them listens.
@@ -39,79 +39,79 @@ pub struct Crew<const MOST: usize> {
     /// Members that listen.
     listening: AtomicU32,
     /// Changes while a carrier sleeps; what carriers sleep on.
-    news: Line,
+    wake_seq: Line,
     /// Carriers that sleep or are about to.
     asleep: AtomicU32,
     /// Carriers that the region may have; 0 between two regions.
-    pub(super) open: Line,
+    pub(super) carrier_limit: Line,
     /// Carriers at work in the region, its master's not among them.
-    aboard: AtomicU32,
+    active: AtomicU32,
     /// Carriers that the region began with.
-    pub(super) planned: AtomicU32,
+    pub(super) initial_carriers: AtomicU32,
     /// Whether members go back to threads of their own, and when ([`super::return_to_threads`]).
-    pub(super) home: AtomicU32,
+    pub(super) returning: AtomicU32,
     /// What is cancelled ([`super::cancellation`]).
     pub(super) cancelled: Line,
     /// Members that have come to the region's end, if it may be cancelled.
     pub(super) ended: Line,
 }
 
-impl<const MOST: usize> Crew<MOST> {
-    /// Where in a crew the 4 bytes are that [`Self::open`] reads.
+impl<const MOST: usize> FiberScheduler<MOST> {
+    /// Where in a scheduler the 4 bytes are that [`Self::open`] reads.
     #[cfg(not(loom))]
-    pub const OPEN_AT: usize = core::mem::offset_of!(Self, open);
+    pub const CARRIER_LIMIT_AT: usize = core::mem::offset_of!(Self, carrier_limit);
 
-    /// A crew without a region.
+    /// A scheduler without a region.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
         const fn word() -> Line {
             Line(AtomicU32::new(0))
         }
-        Crew {
+        FiberScheduler {
             members: [const { Member::new() }; MOST],
             size: AtomicU32::new(0),
             parts: [const { Part::new() }; MOST],
             cut: AtomicU32::new(0),
-            alone: Alone::new(),
+            exclusive: Exclusive::new(),
             arrived: word(),
             passed: word(),
-            done: word(),
+            finished: word(),
             tasks: word(),
             changes: word(),
             listening: AtomicU32::new(0),
-            news: word(),
+            wake_seq: word(),
             asleep: AtomicU32::new(0),
-            open: word(),
-            aboard: AtomicU32::new(0),
-            planned: AtomicU32::new(0),
-            home: AtomicU32::new(0),
+            carrier_limit: word(),
+            active: AtomicU32::new(0),
+            initial_carriers: AtomicU32::new(0),
+            returning: AtomicU32::new(0),
             cancelled: word(),
             ended: word(),
         }
     }
 
-    /// A crew without a region.
+    /// A scheduler without a region.
     #[cfg(loom)]
     pub fn new() -> Self {
         let word = || Line(AtomicU32::new(0));
-        Crew {
+        FiberScheduler {
             members: core::array::from_fn(|_| Member::new()),
             size: AtomicU32::new(0),
             parts: core::array::from_fn(|_| Part::new()),
             cut: AtomicU32::new(0),
-            alone: Alone::new(),
+            exclusive: Exclusive::new(),
             arrived: word(),
             passed: word(),
-            done: word(),
+            finished: word(),
             tasks: word(),
             changes: word(),
             listening: AtomicU32::new(0),
-            news: word(),
+            wake_seq: word(),
             asleep: AtomicU32::new(0),
-            open: word(),
-            aboard: AtomicU32::new(0),
-            planned: AtomicU32::new(0),
-            home: AtomicU32::new(0),
+            carrier_limit: word(),
+            active: AtomicU32::new(0),
+            initial_carriers: AtomicU32::new(0),
+            returning: AtomicU32::new(0),
             cancelled: word(),
             ended: word(),
         }
@@ -122,56 +122,56 @@ impl<const MOST: usize> Crew<MOST> {
     #[inline]
     pub fn begin(&self, size: u32, carriers: u32) {
         self.size.store(size, Ordering::Relaxed);
-        self.planned.store(carriers, Ordering::Relaxed);
-        self.home.store(0, Ordering::Relaxed);
-        self.done.0.store(0, Ordering::Relaxed);
+        self.initial_carriers.store(carriers, Ordering::Relaxed);
+        self.returning.store(0, Ordering::Relaxed);
+        self.finished.0.store(0, Ordering::Relaxed);
         self.cut(carriers);
-        self.alone.begin(carriers);
+        self.exclusive.begin(carriers);
         self.uncancel();
         for (number, member) in self.members.iter().enumerate().take(size as usize) {
             member.waits.store(TURN, Ordering::Relaxed);
-            member.state.store(if number == 0 { HELD } else { FREE }, Ordering::Relaxed);
+            member.state.store(if number == 0 { RUNNING } else { SUSPENDED }, Ordering::Relaxed);
         }
-        self.open.0.store(carriers, Ordering::SeqCst);
+        self.carrier_limit.0.store(carriers, Ordering::SeqCst);
     }
 
-    /// The master ends the region: nobody comes aboard any more. It may go on once nobody [is](Self::empty).
+    /// The master ends the region: nobody comes active any more. It may go on once nobody [is](Self::empty).
     #[inline]
     pub fn close(&self) {
-        self.open.0.store(0, Ordering::SeqCst);
+        self.carrier_limit.0.store(0, Ordering::SeqCst);
         in_order();
     }
 
     /// Whether no carrier but the master's is at work in the region.
     #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.aboard.load(Ordering::SeqCst) == 0
+    pub fn is_quiescent(&self) -> bool {
+        self.active.load(Ordering::SeqCst) == 0
     }
 
     /// Carriers that the region may have; 0 between two regions.
     #[inline]
-    pub fn open(&self) -> u32 {
-        self.open.0.load(Ordering::Acquire)
+    pub fn carrier_limit(&self) -> u32 {
+        self.carrier_limit.0.load(Ordering::Acquire)
     }
 
     /// From now on a region on one carrier begins with that [by itself](super::exclusive_carrier), or none
     /// does.
-    pub fn can_order(&self, can: bool) {
-        self.alone.set_can_end(can);
+    pub fn allow_exclusive(&self, can: bool) {
+        self.exclusive.set_revocable(can);
     }
 
     /// Has the running region on up to `carriers`, if there is one and it has fewer; `false` if not, or not
     /// now: else they are to come. `order` does as in [`super::exclusive_carrier`]. One thread at a time may
     /// do this.
     pub fn widen(&self, carriers: u32, order: impl Fn() -> bool) -> bool {
-        let mut now = self.open.0.load(Ordering::Relaxed);
-        let was_alone = carriers > 1 && now != 0 && !self.alone.is_over();
+        let mut now = self.carrier_limit.0.load(Ordering::Relaxed);
+        let was_alone = carriers > 1 && now != 0 && !self.exclusive.is_revoked();
         // The carrier may just have lost its PU within a change; another one has left it by the second time.
-        if was_alone && !self.alone.end(&order) && !self.alone.end(&order) {
+        if was_alone && !self.exclusive.revoke(&order) && !self.exclusive.revoke(&order) {
             return false;
         }
         while now != 0 && now < carriers {
-            match self.open.0.compare_exchange(now, carriers, Ordering::SeqCst, Ordering::Relaxed) {
+            match self.carrier_limit.0.compare_exchange(now, carriers, Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(other) => now = other,
             }
@@ -182,41 +182,41 @@ impl<const MOST: usize> Crew<MOST> {
 
     /// Whether the caller's thread was interrupted while it changed something [by
     /// itself](super::exclusive_carrier).
-    pub fn is_changing(&self) -> bool {
-        self.alone.is_within()
+    pub fn is_in_exclusive_section(&self) -> bool {
+        self.exclusive.is_in_section()
     }
 
     /// Has the running region on at most `carriers`: those beyond leave where they next wait.
     #[inline]
     pub fn narrow(&self, carriers: u32) {
-        let now = self.open.0.load(Ordering::Relaxed);
+        let now = self.carrier_limit.0.load(Ordering::Relaxed);
         if now > carriers {
             // Whoever leaves has nothing of its own when it comes again, so it may take the master.
-            self.planned.fetch_min(carriers, Ordering::Relaxed);
-            let _ = self.open.0.compare_exchange(now, carriers, Ordering::SeqCst, Ordering::Relaxed);
+            self.initial_carriers.fetch_min(carriers, Ordering::Relaxed);
+            let _ = self.carrier_limit.0.compare_exchange(now, carriers, Ordering::SeqCst, Ordering::Relaxed);
         }
     }
 
     /// A carrier other than the master's comes to work in the region; `false` if it isn't wanted.
-    pub fn board(&self, carrier: u32) -> bool {
-        self.aboard.fetch_add(1, Ordering::SeqCst);
+    pub fn carrier_enters(&self, carrier: u32) -> bool {
+        self.active.fetch_add(1, Ordering::SeqCst);
         in_order();
-        let wanted = self.open.0.load(Ordering::SeqCst) > carrier && self.alone.is_over();
+        let wanted = self.carrier_limit.0.load(Ordering::SeqCst) > carrier && self.exclusive.is_revoked();
         if !wanted {
-            self.aboard.fetch_sub(1, Ordering::SeqCst);
+            self.active.fetch_sub(1, Ordering::SeqCst);
         }
         wanted
     }
 
     /// It leaves: it is on no member's stack any more.
-    pub fn unboard(&self) {
-        self.aboard.fetch_sub(1, Ordering::SeqCst);
+    pub fn carrier_leaves(&self) {
+        self.active.fetch_sub(1, Ordering::SeqCst);
     }
 
     /// Whether a carrier is to leave: the region is on fewer, or over.
     #[inline(always)]
     pub fn is_surplus(&self, carrier: u32) -> bool {
-        carrier != 0 && self.open.0.load(Ordering::Relaxed) <= carrier
+        carrier != 0 && self.carrier_limit.0.load(Ordering::Relaxed) <= carrier
     }
 
     /// Members of the region's team.
@@ -233,9 +233,9 @@ impl<const MOST: usize> Crew<MOST> {
             Until::Turn | Until::Spins => true,
             Until::Passed(word) => self.has_passed(word),
             Until::PassedOrCancelled(word) => self.has_passed(word) || self.is_cancelled(Cancelled::Region),
-            Until::Joined => self.done.0.load(Ordering::Acquire) >= self.size().saturating_sub(1),
+            Until::Joined => self.finished.0.load(Ordering::Acquire) >= self.size().saturating_sub(1),
             Until::Changed(word) => self.changes.0.load(Ordering::Acquire) != word,
-            Until::Home => false,
+            Until::OwnThread => false,
         }
     }
 
@@ -285,29 +285,29 @@ impl<const MOST: usize> Crew<MOST> {
 
     /// Whether a member listens, for who made the change under a lock that listeners look under.
     #[inline]
-    pub fn is_listened(&self) -> bool {
+    pub fn has_listeners(&self) -> bool {
         self.listening.load(Ordering::Relaxed) != 0
     }
 
     /// Something was changed that members may wait for.
     #[inline]
-    pub fn changed(&self, sleep: &impl Sleep) {
+    pub fn notify_changed(&self, sleep: &impl Sleep) {
         in_order();
         // Orders the change, however it was made, before the look.
         if self.listening.fetch_add(0, Ordering::SeqCst) != 0 {
             self.changes.0.fetch_add(1, Ordering::SeqCst);
-            self.tell(sleep);
+            self.notify(sleep);
         }
     }
 
     /// A held member has run to its end. Its carrier may still be on its stack.
     #[inline]
-    pub fn is_done(&self, member: usize, sleep: &impl Sleep) {
+    pub fn finish(&self, member: usize, sleep: &impl Sleep) {
         if let Some(member) = self.members.get(member) {
-            member.state.store(DONE, Ordering::Relaxed);
+            member.state.store(FINISHED, Ordering::Relaxed);
         }
-        self.done.0.fetch_add(1, Ordering::SeqCst);
-        self.tell(sleep);
+        self.finished.0.fetch_add(1, Ordering::SeqCst);
+        self.notify(sleep);
     }
 
     /// Takes the next member behind `last` that is free and ready.
@@ -322,18 +322,21 @@ impl<const MOST: usize> Crew<MOST> {
         let mut number = last;
         for _ in first..end {
             number = if number.wrapping_add(1) >= end { first } else { number.wrapping_add(1) };
-            if number == 0 && carrier != 0 && carrier < self.planned.load(Ordering::Relaxed) {
+            if number == 0 && carrier != 0 && carrier < self.initial_carriers.load(Ordering::Relaxed) {
                 continue;
             }
             let Some(member) = self.members.get(number) else { continue };
-            if member.state.load(Ordering::Acquire) == FREE && self.is_ready(member) && self.hold(member) {
+            if member.state.load(Ordering::Acquire) == SUSPENDED
+                && self.is_ready(member)
+                && self.try_run(member)
+            {
                 // It may have been run in between, and wait for something else now.
                 match member.waits.load(Ordering::Relaxed) {
                     JOINED if carrier != 0 => {}
-                    HOME => {}
+                    OWN_THREAD => {}
                     _ => return Some(number),
                 }
-                member.state.store(FREE, Ordering::Release);
+                member.state.store(SUSPENDED, Ordering::Release);
             }
         }
         None
@@ -341,9 +344,11 @@ impl<const MOST: usize> Crew<MOST> {
 
     /// Takes a member that was free; `false` if somebody else has.
     #[inline(always)]
-    fn hold(&self, member: &Member) -> bool {
-        let hold = || member.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        self.alone.by_itself(|| member.state.store(HELD, Ordering::Relaxed)).is_some() || hold()
+    fn try_run(&self, member: &Member) -> bool {
+        let hold = || {
+            member.state.compare_exchange(SUSPENDED, RUNNING, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        };
+        self.exclusive.exclusively(|| member.state.store(RUNNING, Ordering::Relaxed)).is_some() || hold()
     }
 
     #[inline(always)]
@@ -364,7 +369,7 @@ impl<const MOST: usize> Crew<MOST> {
 
     /// A held member says what it will wait for, before its carrier changes to another one.
     #[inline(always)]
-    pub fn waits(&self, member: usize, until: Until) {
+    pub fn set_wait(&self, member: usize, until: Until) {
         if let Some(member) = self.members.get(member) {
             let (waits, word) = until.words();
             member.waits.store(waits, Ordering::Relaxed);
@@ -374,9 +379,9 @@ impl<const MOST: usize> Crew<MOST> {
 
     /// Sets a held member free: its carrier has changed to another one.
     #[inline(always)]
-    pub fn set_free(&self, member: usize) {
+    pub fn set_suspended(&self, member: usize) {
         if let Some(member) = self.members.get(member) {
-            member.state.store(FREE, Ordering::Release);
+            member.state.store(SUSPENDED, Ordering::Release);
         }
     }
 
@@ -393,7 +398,7 @@ impl<const MOST: usize> Crew<MOST> {
 
     fn any_free(&self, counts: impl Fn(u32) -> bool) -> bool {
         self.members.iter().take(self.size() as usize).any(|member| {
-            member.state.load(Ordering::Acquire) == FREE
+            member.state.load(Ordering::Acquire) == SUSPENDED
                 && counts(member.waits.load(Ordering::Relaxed))
                 && self.is_ready(member)
         })
@@ -404,11 +409,11 @@ impl<const MOST: usize> Crew<MOST> {
     #[cold]
     pub fn nap<T>(&self, sleep: &impl Sleep, limit_ms: u32, look: impl Fn() -> Option<T>) -> Option<T> {
         self.asleep.fetch_add(1, Ordering::SeqCst);
-        let seen = self.news.0.load(Ordering::SeqCst);
+        let seen = self.wake_seq.0.load(Ordering::SeqCst);
         in_order();
         let found = look();
         if found.is_none() {
-            sleep.sleep(&self.news.0, seen, limit_ms);
+            sleep.sleep(&self.wake_seq.0, seen, limit_ms);
         }
         self.asleep.fetch_sub(1, Ordering::Relaxed);
         found
@@ -417,11 +422,11 @@ impl<const MOST: usize> Crew<MOST> {
     /// Something was changed before. Either we see here that a carrier is about to sleep, or it sees the
     /// change.
     #[inline(always)]
-    pub fn tell(&self, sleep: &impl Sleep) {
+    pub fn notify(&self, sleep: &impl Sleep) {
         in_order();
         if self.asleep.load(Ordering::SeqCst) != 0 {
-            self.news.0.fetch_add(1, Ordering::SeqCst);
-            sleep.wake_all(&self.news.0);
+            self.wake_seq.0.fetch_add(1, Ordering::SeqCst);
+            sleep.wake_all(&self.wake_seq.0);
         }
     }
 
@@ -429,22 +434,22 @@ impl<const MOST: usize> Crew<MOST> {
     /// member it will wait for ever at the next barrier, as it would with threads of the runtime's.
     pub fn after_fork(&self) {
         for member in &self.members {
-            member.state.store(DONE, Ordering::Relaxed);
+            member.state.store(FINISHED, Ordering::Relaxed);
         }
-        self.home.store(0, Ordering::Relaxed);
-        self.alone.after_fork();
+        self.returning.store(0, Ordering::Relaxed);
+        self.exclusive.after_fork();
         self.uncancel();
-        self.open.0.store(0, Ordering::Relaxed);
-        self.aboard.store(0, Ordering::Relaxed);
+        self.carrier_limit.0.store(0, Ordering::Relaxed);
+        self.active.store(0, Ordering::Relaxed);
         self.listening.store(0, Ordering::Relaxed);
         self.tasks.0.store(0, Ordering::Relaxed);
         self.asleep.store(0, Ordering::Relaxed);
     }
 }
 
-impl<const MOST: usize> Default for Crew<MOST> {
+impl<const MOST: usize> Default for FiberScheduler<MOST> {
     fn default() -> Self {
-        Crew::new()
+        FiberScheduler::new()
     }
 }
 

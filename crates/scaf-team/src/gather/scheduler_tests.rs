@@ -6,7 +6,7 @@ const STEPS: u64 = 2_000;
 
 /// A team whose members count their steps between barriers, and check each other.
 struct World {
-    crew: Crew<8>,
+    scheduler: FiberScheduler<8>,
     parking: Parking,
     /// Steps of each member; a member's next wait.
     steps: Vec<AtomicU64>,
@@ -16,7 +16,7 @@ struct World {
 impl World {
     fn of(size: usize) -> World {
         World {
-            crew: Crew::new(),
+            scheduler: FiberScheduler::new(),
             parking: Parking::default(),
             steps: (0..size).map(|_| AtomicU64::new(0)).collect(),
             waits: (0..size).map(|_| std::sync::Mutex::new(Until::Turn)).collect(),
@@ -28,7 +28,7 @@ impl World {
         // Whoever runs a member is alone with it.
         let mut until = self.waits[me].try_lock().expect("two carriers run one member");
         loop {
-            if !self.crew.is_met(*until) {
+            if !self.scheduler.is_met(*until) {
                 return true;
             }
             let step = self.steps[me].load(Ordering::Relaxed);
@@ -47,9 +47,9 @@ impl World {
                 continue;
             }
             self.steps[me].store(step + 1, Ordering::Relaxed);
-            *until = self.crew.arrive(me).map_or_else(
+            *until = self.scheduler.arrive(me).map_or_else(
                 || {
-                    self.crew.pass(&self.parking);
+                    self.scheduler.pass(&self.parking);
                     Until::Turn
                 },
                 Until::Passed,
@@ -64,19 +64,19 @@ impl World {
                     if member == 0 {
                         return;
                     }
-                    self.crew.is_done(member, &self.parking);
+                    self.scheduler.finish(member, &self.parking);
                 } else {
                     let until = *self.waits[member].lock().unwrap();
-                    self.crew.waits(member, until);
-                    self.crew.set_free(member);
+                    self.scheduler.set_wait(member, until);
+                    self.scheduler.set_suspended(member);
                 }
             }
-            if self.crew.is_surplus(carrier) {
+            if self.scheduler.is_surplus(carrier) {
                 return;
             }
-            me = self.crew.take(carrier, me.unwrap_or(0)).or_else(|| {
-                let look = || self.crew.take(carrier, 0);
-                self.crew.nap(&self.parking, 1, look)
+            me = self.scheduler.take(carrier, me.unwrap_or(0)).or_else(|| {
+                let look = || self.scheduler.take(carrier, 0);
+                self.scheduler.nap(&self.parking, 1, look)
             });
         }
     }
@@ -86,77 +86,77 @@ impl World {
 fn members_meet_whoever_runs_them() {
     for (size, carriers) in [(2, 1), (3, 2), (5, 3), (8, 2)] {
         let world = World::of(size);
-        world.crew.begin(size as u32, carriers);
+        world.scheduler.begin(size as u32, carriers);
         std::thread::scope(|scope| {
             for carrier in 1..carriers {
                 let world = &world;
                 scope.spawn(move || {
-                    while world.crew.open() != 0 {
-                        if world.crew.board(carrier) {
+                    while world.scheduler.carrier_limit() != 0 {
+                        if world.scheduler.carrier_enters(carrier) {
                             world.carry(carrier, None);
-                            world.crew.unboard();
+                            world.scheduler.carrier_leaves();
                         }
                     }
                 });
             }
             world.carry(0, Some(0));
-            world.crew.close();
-            world.crew.tell(&world.parking);
+            world.scheduler.close();
+            world.scheduler.notify(&world.parking);
         });
-        assert!(world.crew.is_empty());
+        assert!(world.scheduler.is_quiescent());
         assert!(world.steps.iter().all(|steps| steps.load(Ordering::Relaxed) == STEPS));
     }
 }
 
 #[test]
 fn the_master_is_taken_by_further_carriers_until_it_waits_for_the_end() {
-    let crew = Crew::<4>::new();
-    crew.begin(2, 1);
-    assert_eq!(crew.take(0, 0), Some(1));
-    crew.waits(0, Until::Turn);
-    crew.set_free(0);
-    assert!(crew.has_ready() && crew.widen(2, || true) && crew.board(1));
-    assert_eq!(crew.take(1, 1), Some(0));
-    crew.waits(0, Until::Joined);
-    crew.set_free(0);
-    crew.is_done(1, &Parking::default());
-    assert!(!crew.has_ready());
-    assert_eq!((crew.take(1, 1), crew.take(0, 1)), (None, Some(0)));
-    assert!(!crew.widen(2, || true) && crew.open() == 2 && !crew.is_surplus(1));
-    crew.narrow(1);
-    assert!(crew.is_surplus(1) && !crew.is_surplus(0));
+    let scheduler = FiberScheduler::<4>::new();
+    scheduler.begin(2, 1);
+    assert_eq!(scheduler.take(0, 0), Some(1));
+    scheduler.set_wait(0, Until::Turn);
+    scheduler.set_suspended(0);
+    assert!(scheduler.has_ready() && scheduler.widen(2, || true) && scheduler.carrier_enters(1));
+    assert_eq!(scheduler.take(1, 1), Some(0));
+    scheduler.set_wait(0, Until::Joined);
+    scheduler.set_suspended(0);
+    scheduler.finish(1, &Parking::default());
+    assert!(!scheduler.has_ready());
+    assert_eq!((scheduler.take(1, 1), scheduler.take(0, 1)), (None, Some(0)));
+    assert!(!scheduler.widen(2, || true) && scheduler.carrier_limit() == 2 && !scheduler.is_surplus(1));
+    scheduler.narrow(1);
+    assert!(scheduler.is_surplus(1) && !scheduler.is_surplus(0));
 }
 
 #[test]
 fn a_carrier_that_was_sent_home_and_comes_again_may_take_the_master() {
-    let crew = Crew::<8>::new();
+    let scheduler = FiberScheduler::<8>::new();
     let parking = Parking::default();
-    crew.begin(3, 2);
-    assert_eq!(crew.take(1, 0), Some(1));
-    crew.waits(1, Until::Turn);
-    crew.set_free(1);
-    crew.waits(0, Until::Turn);
-    crew.set_free(0);
+    scheduler.begin(3, 2);
+    assert_eq!(scheduler.take(1, 0), Some(1));
+    scheduler.set_wait(1, Until::Turn);
+    scheduler.set_suspended(1);
+    scheduler.set_wait(0, Until::Turn);
+    scheduler.set_suspended(0);
     // Carrier 1 has what it began with, and leaves the master to its own.
-    assert_eq!(crew.take(1, 2), Some(1));
-    crew.narrow(1);
-    assert!(crew.is_surplus(1) && crew.widen(3, || true) && crew.board(1));
-    assert_eq!(crew.take(1, 2), Some(0));
-    crew.tell(&parking);
+    assert_eq!(scheduler.take(1, 2), Some(1));
+    scheduler.narrow(1);
+    assert!(scheduler.is_surplus(1) && scheduler.widen(3, || true) && scheduler.carrier_enters(1));
+    assert_eq!(scheduler.take(1, 2), Some(0));
+    scheduler.notify(&parking);
 }
 
 #[test]
 fn who_was_turned_away_where_a_carrier_is_by_itself_is_called_again() {
-    let crew = Crew::<2>::new();
-    crew.can_order(true);
-    crew.begin(2, 1);
-    assert!(!crew.widen(2, || false) && !crew.board(1));
-    assert!(crew.widen(2, || true) && crew.board(1));
-    crew.unboard();
-    crew.close();
-    crew.begin(2, 1);
+    let scheduler = FiberScheduler::<2>::new();
+    scheduler.allow_exclusive(true);
+    scheduler.begin(2, 1);
+    assert!(!scheduler.widen(2, || false) && !scheduler.carrier_enters(1));
+    assert!(scheduler.widen(2, || true) && scheduler.carrier_enters(1));
+    scheduler.carrier_leaves();
+    scheduler.close();
+    scheduler.begin(2, 1);
     // As if it had been widened for the region before it.
-    crew.open.0.store(2, Ordering::SeqCst);
-    assert!(!crew.board(1) && crew.widen(2, || true) && crew.board(1));
-    assert!(!crew.widen(2, || unreachable!()));
+    scheduler.carrier_limit.0.store(2, Ordering::SeqCst);
+    assert!(!scheduler.carrier_enters(1) && scheduler.widen(2, || true) && scheduler.carrier_enters(1));
+    assert!(!scheduler.widen(2, || unreachable!()));
 }

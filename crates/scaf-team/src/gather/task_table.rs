@@ -93,7 +93,7 @@ const NO_TASK: Task = Task {
 
 /// The tasks of one region: up to `RECORDS` - 1 records.
 #[derive(Debug)]
-pub struct Tasks<const RECORDS: usize, const ENTRIES: usize> {
+pub struct TaskTable<const RECORDS: usize, const ENTRIES: usize> {
     tasks: [Task; RECORDS],
     depends: Depends<RECORDS, ENTRIES>,
     /// Records that were used so far, those from 1 on.
@@ -107,10 +107,10 @@ pub struct Tasks<const RECORDS: usize, const ENTRIES: usize> {
     left: u32,
 }
 
-impl<const RECORDS: usize, const ENTRIES: usize> Tasks<RECORDS, ENTRIES> {
+impl<const RECORDS: usize, const ENTRIES: usize> TaskTable<RECORDS, ENTRIES> {
     /// No tasks.
     pub const fn new() -> Self {
-        Tasks {
+        TaskTable {
             tasks: [NO_TASK; RECORDS],
             depends: Depends::new(),
             used: 0,
@@ -368,9 +368,9 @@ impl<const RECORDS: usize, const ENTRIES: usize> Tasks<RECORDS, ENTRIES> {
     }
 }
 
-impl<const RECORDS: usize, const ENTRIES: usize> Default for Tasks<RECORDS, ENTRIES> {
+impl<const RECORDS: usize, const ENTRIES: usize> Default for TaskTable<RECORDS, ENTRIES> {
     fn default() -> Self {
-        Tasks::new()
+        TaskTable::new()
     }
 }
 

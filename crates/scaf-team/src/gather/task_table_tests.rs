@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-type Small = Tasks<64, 64>;
+type Small = TaskTable<64, 64>;
 const WORK: Work = Work { body: 1, data: 2, is_final: false, may_drop: true };
 
 fn place(parent: Number, group: Number) -> Place {
@@ -161,7 +161,7 @@ fn a_group_has_the_reductions_of_the_one_around_it_or_its_own() {
 
 #[test]
 fn without_room_nothing_is_done() {
-    let mut tasks = Box::new(Tasks::<8, 4>::new());
+    let mut tasks = Box::new(TaskTable::<8, 4>::new());
     let root = tasks.open().unwrap();
     let number = tasks.open().unwrap();
     let many = (0..9).map(|address| (address, Kind::Out));

@@ -1,4 +1,4 @@
-//! What a member waits for that nobody runs, and the two words that its crew keeps of that.
+//! What a member waits for that nobody runs, and the two words that its scheduler keeps of that.
 
 /// What a member waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -7,16 +7,16 @@ pub enum Until {
     Turn,
     /// The same, in a loop of the program's own that spins on memory: it hardly ever can.
     Spins,
-    /// All members have arrived at the barrier (`Crew::arrive`).
+    /// All members have arrived at the barrier (`FiberScheduler::arrive`).
     Passed(u32),
     /// They have, or the region was cancelled ([`super::cancellation`]).
     PassedOrCancelled(u32),
     /// All members but the master are done.
     Joined,
-    /// Something has changed since the member looked (`Crew::listen`). It looks again.
+    /// Something has changed since the member looked (`FiberScheduler::listen`). It looks again.
     Changed(u32),
     /// Its own kernel thread runs it ([`super::return_to_threads`]).
-    Home,
+    OwnThread,
 }
 
 /// What members cancel ([`super::cancellation`]).
@@ -32,7 +32,7 @@ pub(super) const TURN: u32 = 0;
 pub(super) const PASSED: u32 = 1;
 pub(super) const JOINED: u32 = 2;
 const CHANGED: u32 = 3;
-pub(super) const HOME: u32 = 4;
+pub(super) const OWN_THREAD: u32 = 4;
 const PASSED_OR_CANCELLED: u32 = 5;
 pub(super) const SPINS: u32 = 6;
 
@@ -45,7 +45,7 @@ impl Until {
             Until::PassedOrCancelled(word) => (PASSED_OR_CANCELLED, word),
             Until::Joined => (JOINED, 0),
             Until::Changed(word) => (CHANGED, word),
-            Until::Home => (HOME, 0),
+            Until::OwnThread => (OWN_THREAD, 0),
             Until::Spins => (SPINS, 0),
         }
     }
@@ -58,7 +58,7 @@ impl Until {
             PASSED_OR_CANCELLED => Until::PassedOrCancelled(word),
             JOINED => Until::Joined,
             CHANGED => Until::Changed(word),
-            HOME => Until::Home,
+            OWN_THREAD => Until::OwnThread,
             _ => Until::Turn,
         }
     }

@@ -65,15 +65,15 @@ impl Loop {
 
 /// What a member has of a loop: how many chunks it got, and the iterations of the last one.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Hand {
+pub struct Assigned {
     chunks: u64,
     from: u64,
     behind: u64,
 }
 
-impl Hand {
+impl Assigned {
     /// Before the first chunk.
-    pub const NOTHING: Hand = Hand { chunks: 0, from: 0, behind: 0 };
+    pub const NONE: Assigned = Assigned { chunks: 0, from: 0, behind: 0 };
 }
 
 /// A member has come to a share.
@@ -248,16 +248,21 @@ impl<const PLACES: usize> Shares<PLACES> {
     /// The next chunk of an open loop for a member of a team of `size`, which holds `hand`: its first number,
     /// and the first one that isn't in it. `None` if it gets no more.
     #[inline]
-    pub fn deal(&self, number: u32, (member, size): (u32, u32), hand: &mut Hand) -> Option<(u64, u64)> {
+    pub fn deal(
+        &self,
+        number: u32,
+        (member, size): (u32, u32),
+        assigned: &mut Assigned,
+    ) -> Option<(u64, u64)> {
         let share = self.opened(number)?;
         let count = share.count.load(Ordering::Relaxed);
         let (from, behind) = if share.rule.load(Ordering::Relaxed) == STATIC {
             let chunk = share.chunk.load(Ordering::Relaxed);
-            own_part(count, chunk, (member.into(), size.max(1).into()), hand.chunks)?
+            own_part(count, chunk, (member.into(), size.max(1).into()), assigned.chunks)?
         } else {
             share.cut(count, size)?
         };
-        *hand = Hand { chunks: hand.chunks.wrapping_add(1), from, behind };
+        *assigned = Assigned { chunks: assigned.chunks.wrapping_add(1), from, behind };
         let start = share.start.load(Ordering::Relaxed);
         let step = share.step.load(Ordering::Relaxed);
         let at = |iteration: u64| start.wrapping_add(iteration.wrapping_mul(step));
@@ -275,18 +280,18 @@ impl<const PLACES: usize> Shares<PLACES> {
 
     /// Whether all iterations before those that a member holds are over, in an ordered loop.
     #[inline]
-    pub fn is_next(&self, number: u32, hand: &Hand) -> bool {
-        hand.from == hand.behind || self.is_turn(number, hand.from)
+    pub fn is_next(&self, number: u32, assigned: &Assigned) -> bool {
+        assigned.from == assigned.behind || self.is_turn(number, assigned.from)
     }
 
     /// Those that it holds are over as well; they were [next](Self::is_next).
     #[inline]
-    pub fn are_over(&self, number: u32, hand: &mut Hand) {
+    pub fn are_over(&self, number: u32, assigned: &mut Assigned) {
         if let Some(share) = self.opened(number)
-            && hand.from != hand.behind
+            && assigned.from != assigned.behind
         {
-            share.over.store(hand.behind, Ordering::Release);
-            hand.from = hand.behind;
+            share.over.store(assigned.behind, Ordering::Release);
+            assigned.from = assigned.behind;
         }
     }
 

@@ -17,10 +17,10 @@ fn dealt(whole: &Loop, size: u32) -> Vec<u64> {
         assert_eq!(shares.come(1, whole), came);
     }
     let mut numbers = Vec::new();
-    let mut hands = vec![Hand::default(); size as usize];
+    let mut hands = vec![Assigned::default(); size as usize];
     for member in (0..size).cycle().take(2_000) {
-        let hand = &mut hands[member as usize];
-        let Some((mut from, to)) = shares.deal(1, (member, size), hand) else { continue };
+        let assigned = &mut hands[member as usize];
+        let Some((mut from, to)) = shares.deal(1, (member, size), assigned) else { continue };
         // As compiled code does: up to the chunk's end, not reaching it.
         let up = (whole.step as i64) > 0;
         while if up { from < to } else { from > to } {
@@ -79,7 +79,7 @@ fn a_place_is_used_again_when_all_have_left() {
     assert_eq!(shares.come(1, &whole), Came::Later);
     shares.leave(1, 2);
     assert_eq!(shares.come(3, &whole), Came::First);
-    let deal = |share| shares.deal(share, (0, 2), &mut Hand::default());
+    let deal = |share| shares.deal(share, (0, 2), &mut Assigned::default());
     assert_eq!((deal(3), deal(2)), (Some((1, 2)), Some((1, 2))));
 }
 
@@ -101,8 +101,8 @@ fn ordered_parts_come_in_the_order_of_iterations() {
 fn a_guided_loop_has_smaller_and_smaller_chunks() {
     let shares = Shares::<2>::new();
     let _: Came = shares.come(1, &Loop::signed(0, 1_000, 1, Rule::Guided(5)));
-    let mut hand = Hand::default();
-    let deal = || shares.deal(1, (0, 4), &mut hand);
+    let mut assigned = Assigned::default();
+    let deal = || shares.deal(1, (0, 4), &mut assigned);
     let chunks: Vec<u64> = std::iter::from_fn(deal).map(|(from, to)| to - from).collect();
     assert!(chunks.is_sorted_by(|a, b| a >= b) && chunks[0] == 250, "{chunks:?}");
     assert!(chunks.iter().rev().skip(1).all(|chunk| *chunk >= 5), "{chunks:?}");
@@ -112,10 +112,10 @@ fn a_guided_loop_has_smaller_and_smaller_chunks() {
 fn an_ordered_loop_goes_on_in_order() {
     let shares = Shares::<2>::new();
     let _: Came = shares.come(1, &Loop::signed(0, 10, 1, Rule::Static(4)));
-    let mut hands = [Hand::default(); 2];
-    for (member, hand) in hands.iter_mut().enumerate() {
-        assert!(shares.is_next(1, hand), "who holds nothing has nobody to wait for");
-        assert!(shares.deal(1, (member as u32, 2), hand).is_some());
+    let mut hands = [Assigned::default(); 2];
+    for (member, assigned) in hands.iter_mut().enumerate() {
+        assert!(shares.is_next(1, assigned), "who holds nothing has nobody to wait for");
+        assert!(shares.deal(1, (member as u32, 2), assigned).is_some());
     }
     assert!(shares.is_next(1, &hands[0]) && !shares.is_next(1, &hands[1]));
     shares.are_over(1, &mut hands[0]);

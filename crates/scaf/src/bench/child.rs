@@ -6,7 +6,6 @@
 
 use super::clock;
 use super::interrupt::Interrupt;
-use super::seat::Seat;
 use crate::environment::{self, Change};
 use crate::host;
 use anyhow::{Context, Result, bail};
@@ -18,6 +17,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Prefixes of variables that govern OpenMP, OpenBLAS or scaf; every run starts without them.
@@ -32,8 +32,16 @@ pub struct Recipe {
     pub environment: Vec<Change>,
     /// PUs to bind the program to; `None` for all of ours.
     pub pus: Option<Vec<u32>>,
-    /// Where the program starts in slow motion, if that is on.
-    pub seat: Option<Seat>,
+    /// Where the program starts, if not where we are.
+    pub seat: Option<Arc<dyn Seat>>,
+}
+
+/// A control group that a program starts in, and what moves its threads from then on.
+pub trait Seat: std::fmt::Debug + Send + Sync {
+    /// The file by which a new process joins its group: it writes a 0.
+    fn processes(&self) -> Result<File>;
+    /// The program has started.
+    fn started(&self, pid: u32);
 }
 
 impl Recipe {
@@ -110,7 +118,7 @@ impl Child {
         let mut command = recipe.command();
         command.process_group(0).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
         let pus = recipe.pus.as_deref().map(host::cpu_set);
-        let door = recipe.seat.as_ref().map(Seat::door).transpose()?;
+        let group = recipe.seat.as_ref().map(|seat| seat.processes()).transpose()?;
         let parent = rustix::process::getpid();
         // SAFETY: only system calls between fork and exec; nothing is allocated.
         unsafe {
@@ -119,8 +127,8 @@ impl Child {
                 if rustix::process::getppid() != Some(parent) {
                     libc::_exit(1); // we died before the call above
                 }
-                if let Some(door) = &door {
-                    rustix::io::write(door, b"0")?;
+                if let Some(group) = &group {
+                    rustix::io::write(group, b"0")?;
                 }
                 match &pus {
                     Some(set) => Ok(rustix::thread::sched_setaffinity(None, set)?),
@@ -132,7 +140,7 @@ impl Child {
         let mut child =
             command.spawn().with_context(|| format!("can't start {}", recipe.program.display()))?;
         if let Some(seat) = &recipe.seat {
-            seat.follow(child.id());
+            seat.started(child.id());
         }
         let pid = Pid::from_raw(child.id() as i32).context("process id")?;
         let pidfd = match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {

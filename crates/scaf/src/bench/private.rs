@@ -1,9 +1,8 @@
 //! A benchmark's private daemon: with its own socket, folder, configuration and policy. Both end when it is
 //! dropped.
 
-use super::child::{Child, Recipe};
+use super::child::{Child, Recipe, Seat};
 use super::interrupt::Interrupt;
-use super::slow::Motion;
 use crate::daemon;
 use crate::environment::{self, Change};
 use crate::launch;
@@ -12,6 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Longest wait until the daemon listens. It takes 20 ms; on a machine that was busy linking, it took 5 s.
@@ -25,9 +25,7 @@ pub struct Private {
 }
 
 impl Private {
-    /// Starts a daemon with this policy.
-    /// # Errors
-    /// scafd or the client library isn't beside us, or the daemon can't be started.
+    /// Starts a daemon with this policy; errors are as for [`Private::launch`].
     pub fn start(policy: &str, interrupt: &Interrupt) -> Result<Private> {
         Private::configured(policy, "", interrupt)
     }
@@ -37,44 +35,21 @@ impl Private {
         Private::configured(policy, "count_load = false\n", interrupt)
     }
 
-    /// Starts a daemon that explores unknown DoPs.
-    pub fn exploring(interrupt: &Interrupt) -> Result<Private> {
-        Private::configured("equi", "explore = true\n", interrupt)
-    }
-
-    /// Starts a daemon that measures unknown speedups of regions in copies of their processes.
-    pub fn experimenting(interrupt: &Interrupt) -> Result<Private> {
-        Private::configured("equi", "experiments = \"always\"\nrate_hz = 10\n", interrupt)
-    }
-
-    /// Starts a daemon for a machine in slow motion. Hardware counters are off: they count for a core.
-    pub fn in_slow_motion(
-        policy: &str,
-        motion: &Motion,
-        memory: Option<&Path>,
-        interrupt: &Interrupt,
-    ) -> Result<Private> {
-        let topology = format!("pack:1 core:{} pu:1", motion.contexts());
-        let words = ["--topology".into(), topology.into(), "--slow-motion".into(), motion.folder().into()];
-        Private::told(policy, "counters = \"off\"\n", memory, words.into(), Some(motion), interrupt)
-    }
-
-    /// Starts a daemon that remembers programs in the folder `memory`.
-    pub fn remembering(policy: &str, memory: &Path, interrupt: &Interrupt) -> Result<Private> {
-        Private::told(policy, "", Some(memory), vec![], None, interrupt)
-    }
-
-    /// Starts a daemon with this configuration; errors are as for [`Private::start`].
+    /// Starts a daemon with this configuration; errors are as for [`Private::launch`].
     pub fn configured(policy: &str, configuration: &str, interrupt: &Interrupt) -> Result<Private> {
-        Private::told(policy, configuration, None, vec![], None, interrupt)
+        Private::launch(policy, configuration, None, vec![], None, interrupt)
     }
 
-    fn told(
+    /// Starts a daemon with these further words on its command line, which remembers programs in the folder
+    /// `memory`, if given.
+    /// # Errors
+    /// scafd or the client library isn't beside us, or the daemon can't be started.
+    pub fn launch(
         policy: &str,
         configuration: &str,
         memory: Option<&Path>,
         words: Vec<OsString>,
-        motion: Option<&Motion>,
+        seat: Option<Arc<dyn Seat>>,
         interrupt: &Interrupt,
     ) -> Result<Private> {
         let library = launch::library().map_err(|why| anyhow!(why))?;
@@ -93,8 +68,7 @@ impl Private {
         let paths =
             ["--config".into(), file.into_os_string(), "--socket".into(), socket.clone().into_os_string()];
         let arguments = arguments.iter().map(Into::into).chain(paths).chain(words).collect();
-        let recipe = Recipe::new(program, arguments);
-        let daemon = Child::start(&motion.map_or(recipe.clone(), |motion| motion.beside(recipe)))?;
+        let daemon = Child::start(&Recipe { seat, ..Recipe::new(program, arguments) })?;
         let mut private = Private { daemon, folder, library };
         private.wait_until_it_listens(&socket, interrupt)?;
         Ok(private)
@@ -118,7 +92,7 @@ impl Private {
     /// Starts a daemon without any sense, and gives away all contexts.
     pub fn chaos(seed: u64, interrupt: &Interrupt) -> Result<Private> {
         let words = vec![format!("--seed={seed}").into()];
-        Private::told("chaos", "count_load = false\n", None, words, None, interrupt)
+        Private::launch("chaos", "count_load = false\n", None, words, None, interrupt)
     }
 
     /// Kills the daemon, as a fault or an administrator would.

@@ -77,7 +77,8 @@ fn all(folders: &Folders) -> Result<Vec<String>> {
     let entries = std::fs::read_dir(&folders.kernels).with_context(|| {
         format!("{} isn't there; build the kernels: make -C {}", folders.kernels.display(), sources.display())
     })?;
-    let probes = [super::overhead::PROBE, super::overhead::members::PROBE, super::gang::PROBE];
+    // The last one is scaf-lab's.
+    let probes = [super::overhead::PROBE, super::overhead::members::PROBE, "gang"];
     let mut names: Vec<String> = entries
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())

@@ -2,11 +2,9 @@
 //! clap can check are stated here; the commands' modules resolve combinations of flags.
 
 mod bench;
-mod sim;
 mod slurm;
 
-pub use bench::{Bench, Common, Decide, Effective, Estimate, Gang, Mix, Overhead, Solo};
-pub use sim::{Sim, SimCluster, SimCommon, SimMixes, SimPaper, SimReplay, SimRun};
+pub use bench::{Bench, Common, Measure, Mix, Overhead, Solo};
 pub use slurm::{Slurm, SlurmEnv, SlurmWatch};
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -50,12 +48,20 @@ pub enum Command {
     Doctor(Doctor),
     /// Print what gives containers the daemon: a specification for podman, Docker or containerd (CDI)
     Cdi(Cdi),
-    /// Measure what scaf costs and what it is worth
-    #[command(subcommand)]
+    /// Measure what scaf costs and what it is worth here
+    #[command(
+        subcommand,
+        after_help = "Where scaf-lab stands beside scaf, there are estimate, effective, \
+        decide and gang as well (docs/internals/bench.md)."
+    )]
     Bench(Bench),
-    /// Simulate machines and programs that aren't here, under the daemon's own policies
-    #[command(subcommand)]
-    Sim(Sim),
+    /// Simulate machines and programs that aren't here, by scaf-lab
+    #[command(hide = true, disable_help_flag = true)]
+    Sim {
+        /// scaf-lab's
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
     /// What the Slurm plug-in asks for (docs/guide/slurm.md)
     #[command(subcommand, hide = true)]
     Slurm(Slurm),

@@ -1,8 +1,8 @@
 //! A recording of `scaf record`, as the moments at which it decided.
 
 use anyhow::{Context, Result, ensure};
-use scaf_policy::{Dop, PuSet};
-use scafd::control::{CountersAre, CurvePoint, Experiments, Mechanism, Others, Program, Snapshot};
+use scaf_policy::Dop;
+use scafd::control::{CurvePoint, Mechanism, Others, Program, Snapshot};
 use scafd::journal::Entry;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -45,26 +45,14 @@ fn moment(entry: &Entry, came: &mut BTreeMap<u64, u64>) -> Snapshot {
         program(entry, id, attached_ns)
     });
     Snapshot {
-        version: String::new(),
-        pid: 0,
         scope: "recorded".into(),
         now_ns,
         policy: decision.policy.clone(),
-        pus: PuSet::new(),
         capacity: decision.machine.capacity,
-        unmanaged_load: 0.0,
-        quota: None,
         decisions: decision.number,
-        decision_ns: 0,
-        warnings: 0,
-        moment: 0,
-        counters: CountersAre::Unknown,
-        turns: None,
         programs: programs.collect(),
         others: Others { programs: entry.hidden, contexts: 0 },
-        tried: Vec::new(),
-        other_versions: Vec::new(),
-        asker: None,
+        ..Snapshot::default()
     }
 }
 
@@ -83,34 +71,21 @@ fn program(entry: &Entry, id: u64, attached_ns: u64) -> Program {
         pid: u32::try_from(id).unwrap_or(u32::MAX),
         uid: asked.map_or(0, |program| program.user),
         name: entry.names.get(&id).cloned().unwrap_or_else(|| format!("program {id}")),
-        job: None,
         attached_ns,
         mechanism,
-        mechanism_reason: String::new(),
-        permission: String::new(),
-        ungathered: String::new(),
         dop,
-        granted_ns: 0,
-        effective_ns: None,
-        pus: PuSet::new(),
+        effective_ns: Some(0),
         team: asked.map_or(0, |program| program.team),
         in_region: asked.is_some_and(|program| !program.serial),
         natural: asked.map_or(1, |program| program.natural),
         min: asked.map_or(1, |program| program.min),
         max: asked.map_or(0, |program| if program.max == u32::MAX { 0 } else { program.max }),
         weight: asked.map_or(1.0, |program| program.weight),
-        quota: None,
         efficiency,
         speedup: asked.and_then(|program| Some(program.efficiency? * f64::from(program.dop))),
         curve: asked.map_or_else(Vec::new, |program| curve(entry, program)),
-        earlier_runs: 0,
-        counters: None,
-        experiments: Experiments::default(),
-        exact: false,
-        runtimes: Vec::new(),
-        regions: 0,
-        promised_regions: 0,
         reason: share.map_or_else(|| "left alone".to_owned(), |share| share.reason.clone()),
+        ..Program::default()
     }
 }
 

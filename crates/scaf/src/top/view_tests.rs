@@ -1,4 +1,5 @@
 use super::*;
+use crate::generated::{between, same};
 use crate::ps::tests::{program, snapshot};
 use crate::top::past::Past;
 use crate::top::state::Key;
@@ -46,6 +47,7 @@ fn some(id: u64, name: &str, pus: std::ops::Range<u32>, curve: Vec<CurvePoint>) 
         dop: Some(dop),
         pus: pus.collect(),
         natural: 32,
+        effective_ns: Some(1),
         efficiency: speedup.map(|it| it / f64::from(dop)),
         speedup,
         curve,
@@ -107,24 +109,11 @@ fn text(state: &mut State, width: u16, height: u16, look: Look) -> String {
     (0..height).map(|y| line(y).trim_end().to_owned() + "\n").collect()
 }
 
-/// The picture between these lines of the page is made here; SCAF_BLESS=1 writes it anew.
-fn same_as_in_the_manual(picture: &str) {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/top.md");
-    let page = std::fs::read_to_string(&file).unwrap();
-    let (before, rest) = page.split_once("```text\n").unwrap();
-    let (old, after) = rest.split_once("```").unwrap();
-    if old != picture && std::env::var_os("SCAF_BLESS").is_some() {
-        std::fs::write(&file, format!("{before}```text\n{picture}```{after}")).unwrap();
-        return;
-    }
-    assert_eq!(old, picture, "docs/guide/top.md: SCAF_BLESS=1 writes this picture into it:\n{picture}");
-}
-
 #[test]
 fn the_picture_in_the_manual_is_what_it_shows_in_80x24_and_ascii() {
     let picture = text(&mut example(), 80, 24, ASCII);
     assert!(picture.is_ascii());
-    same_as_in_the_manual(&picture);
+    same("guide/top.md", |page| between(page, "```text\n", "```", &picture));
 }
 
 #[test]

@@ -1,4 +1,8 @@
-//! The page's files, which are in the binary.
+//! The page's files, which are in the binary; `/fields.js` says what each field of a program is.
+
+use scafd::control::field::Kind;
+use scafd::control::{Frame, Numbers, Program};
+use std::sync::LazyLock;
 
 const TEXT: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -21,8 +25,30 @@ const FILES: [(&str, &str, &str); 12] = [
     ("/uplot-license.txt", "text/plain; charset=utf-8", include_str!("page/uplot/LICENSE")),
 ];
 
+/// Fields of programs as tables and details show them, and those that frames of the history change.
+static FIELDS: LazyLock<String> = LazyLock::new(|| {
+    let is_number = |kind: &Kind| match kind {
+        Kind::OrNull(kind) => matches!(kind, Kind::Integer | Kind::Number),
+        kind => matches!(kind, Kind::Integer | Kind::Number),
+    };
+    let is_fraction = |kind: &Kind| matches!(kind, Kind::Number | Kind::OrNull(Kind::Number));
+    let field = |field: &scafd::control::field::Field| {
+        serde_json::json!({
+            "key": field.key, "about": field.about.trim(), "unit": field.shown.unit,
+            "column": field.shown.column, "detail": field.shown.detail,
+            "number": is_number(&field.kind), "fraction": is_fraction(&field.kind),
+        })
+    };
+    let program: Vec<_> = Program::TABLE.fields.iter().map(field).collect();
+    let of = |name: &str, value: serde_json::Value| format!("export const {name} = {value};\n");
+    of("program", program.into()) + &of("frame", Frame::KEYS.into()) + &of("numbers", Numbers::KEYS.into())
+});
+
 /// The file at that path.
 pub fn find(path: &str) -> Option<(&'static str, &'static str)> {
+    if path == "/fields.js" {
+        return Some((SCRIPT, FIELDS.as_str()));
+    }
     FILES.iter().find(|file| file.0 == path).map(|file| (file.1, file.2))
 }
 

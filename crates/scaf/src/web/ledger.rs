@@ -5,8 +5,20 @@
 //! series than that, whatever programs are called.
 
 use crate::output::printable;
+use scafd::control::field::{JSON, MetricKind};
 use scafd::control::{Frame, Program, Snapshot};
 use std::collections::BTreeMap;
+
+scafd::shown! {
+    /// Programs that came and left.
+    #[derive(Default)]
+    struct Counts {
+        /// Programs that came since scaf web started.
+        arrivals: u64 = JSON.metric(MetricKind::Counter, "scaf_arrivals");
+        /// Programs that left since scaf web started.
+        departures: u64 = JSON.metric(MetricKind::Counter, "scaf_departures");
+    }
+}
 
 /// What all those without an account are called.
 pub const REST: &str = "(other)";
@@ -28,10 +40,8 @@ pub struct Ledger {
     accounts: BTreeMap<String, Account>,
     rest: Option<f64>,
     most: usize,
-    /// Programs that came.
-    pub arrivals: u64,
-    /// Programs that left.
-    pub departures: u64,
+    /// Programs that came and left.
+    pub counts: Counts,
 }
 
 /// A program's name as it stands in metrics: without the number that tells two of the same apart.
@@ -47,7 +57,7 @@ pub fn label(program: &Program) -> String {
 impl Ledger {
     /// With so many accounts.
     pub fn new(most: usize) -> Ledger {
-        Ledger { accounts: BTreeMap::new(), rest: None, most, arrivals: 0, departures: 0 }
+        Ledger { accounts: BTreeMap::new(), rest: None, most, counts: Counts::default() }
     }
 
     /// Whose account a program's numbers go to.
@@ -91,8 +101,8 @@ impl Ledger {
 
     /// Books what everyone had from a moment to the next.
     pub fn book(&mut self, before: &Snapshot, frame: &Frame) {
-        self.arrivals += frame.arrived.len() as u64;
-        self.departures += frame.left.len() as u64;
+        self.counts.arrivals += frame.arrived.len() as u64;
+        self.counts.departures += frame.left.len() as u64;
         self.open(before);
         let seconds = frame.now_ns.saturating_sub(before.now_ns) as f64 / 1e9;
         for program in &before.programs {

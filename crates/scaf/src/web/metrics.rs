@@ -1,5 +1,6 @@
-//! Metrics, from the latest moment and the ledger. docs/guide/metrics.md says what each is; a test holds it
-//! to that.
+//! Metrics, from the latest moment and the ledger. Their names and descriptions stand at the fields: of the
+//! daemon's snapshot (scafd's `control/snapshot.rs`), and here of what follows from it.
+//! docs/guide/metrics.md has a table of all, which a test writes.
 
 use super::ledger::{Ledger, REST};
 use crate::worth;
@@ -8,7 +9,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use scafd::control::Snapshot;
+use scafd::control::field::{Field, JSON, MetricKind, Value};
+use scafd::control::{Program, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 
@@ -54,112 +56,143 @@ impl Format {
     }
 }
 
+scafd::shown! {
+    /// Numbers of a moment that follow from its fields.
+    struct Totals {
+        /// Contexts that programs have, other users' included.
+        granted: u32 = JSON.metric(MetricKind::Gauge, "scaf_granted_contexts");
+        /// Sum of programs' speedups over one context each (STP), as far as known.
+        stp: f64 = JSON.metric(MetricKind::Gauge, "scaf_throughput");
+        /// What the throughput would be with equal parts, by the same curves.
+        equal: f64 = JSON.metric(MetricKind::Gauge, "scaf_throughput_with_equal_parts");
+        /// Time since the daemon looked at its programs, which it does four times a second.
+        age_ns: u64 = JSON.unit("ns").metric(MetricKind::Gauge, "scaf_moment_age_seconds");
+    }
+}
+
+scafd::shown! {
+    /// Numbers of a program that follow from its fields; they are added up for all of one name.
+    struct OfProgram {
+        /// Processes of that name.
+        processes: u32 = JSON.metric(MetricKind::Sum, "scaf_program_processes");
+        /// Contexts that equal parts would give processes of that name.
+        equal: u32 = JSON.metric(MetricKind::Sum, "scaf_program_equal_contexts");
+        /// Sum of the speedups over one context of processes of that name, as far as known.
+        speedup: Option<f64> = JSON.metric(MetricKind::SumOfKnown, "scaf_program_speedup");
+        /// The least speedup over what equal parts would bring, of processes of that name.
+        ratio: Option<f64> = JSON.metric(MetricKind::Least, "scaf_program_speedup_ratio");
+    }
+}
+
 /// All metrics.
 /// # Errors
 /// Never, as far as known: the encoder writes into memory.
 pub fn text(known: &Known<'_>, format: Format) -> Result<String, std::fmt::Error> {
     let mut page = Page(Registry::default());
-    page.gauge("scaf_daemon_up", "Whether the daemon answers", f64::from(u8::from(known.now.is_some())));
+    let up = f64::from(u8::from(known.now.is_some()));
+    page.one("scaf_daemon_up", "1 if the daemon answers, else 0", false, up);
     if let Some(now) = known.now {
-        page.machine(now, known.clock_ns);
+        let labels = [("version", &now.version), ("scope", &now.scope), ("policy", &now.policy)];
+        page.each("scaf_daemon_info", "Version, scope and policy of the daemon", false, [(&labels, 1.0)]);
+        page.fields(now.values().chain(now.others.values()));
+        page.fields(totals(now, known.clock_ns).values());
         page.programs(now, known.ledger);
         page.jobs(now);
     }
-    page.sums(known.ledger);
+    page.fields(known.ledger.counts.values());
+    let seconds = known.ledger.context_seconds().map(|(name, value)| ([("program", name)], value));
+    let help = format!(
+        "Contexts times seconds that programs of that name had since scaf web started, or ten minutes \
+         before; '{REST}' is the rest"
+    );
+    page.each("scaf_program_context_seconds", &help, true, seconds);
     let mut text = String::new();
     encode(&mut text, &page.0)?;
     Ok(if format == Format::Classic { classic(&text) } else { text })
 }
 
+fn totals(now: &Snapshot, clock_ns: u64) -> Totals {
+    let dops = now.programs.iter().filter_map(|it| it.dop);
+    let granted = dops.fold(now.others.contexts, u32::saturating_add);
+    let worth = worth::of(now);
+    Totals { granted, stp: worth.stp, equal: worth.equal, age_ns: clock_ns.saturating_sub(now.now_ns) }
+}
+
+fn of_program(program: &Program, part: Option<u32>) -> OfProgram {
+    let speedup = program.dop.and_then(|dop| worth::speedup(program, dop));
+    let with_equal = part.and_then(|part| worth::speedup(program, part)).filter(|it| *it > 0.0);
+    let ratio = speedup.zip(with_equal).map(|(speedup, with_equal)| speedup / with_equal);
+    OfProgram { processes: 1, equal: part.unwrap_or(0), speedup, ratio }
+}
+
+/// A field's name and description as a metric, and its value in the unit of its name.
+fn metric(field: &Field, value: &dyn Value) -> Option<(&'static str, &'static str, MetricKind, Option<f64>)> {
+    let metric = field.shown.metric?;
+    let help = if metric.help.is_empty() { field.about } else { metric.help };
+    let number = value.number().map(|number| if field.shown.unit == "ns" { number / 1e9 } else { number });
+    Some((metric.name, help.trim().trim_end_matches('.'), metric.kind, number))
+}
+
 struct Page(Registry);
 
 impl Page {
-    fn gauge(&mut self, name: &str, help: &str, value: f64) {
-        let gauge = Number::default();
-        gauge.set(value);
-        self.0.register(name, help, gauge);
+    fn one(&mut self, name: &str, help: &str, counts: bool, value: f64) {
+        if counts {
+            let counter = Sum::default();
+            counter.inc_by(value.max(0.0));
+            self.0.register(name, help, counter);
+        } else {
+            let gauge = Number::default();
+            gauge.set(value);
+            self.0.register(name, help, gauge);
+        }
     }
 
-    fn counter(&mut self, name: &str, help: &str, value: f64) {
-        let counter = Sum::default();
-        counter.inc_by(value.max(0.0));
-        self.0.register(name, help, counter);
+    fn each<K: AsRef<[(&'static str, V)]>, V: ToString>(
+        &mut self,
+        name: &str,
+        help: &str,
+        counts: bool,
+        values: impl IntoIterator<Item = (K, f64)>,
+    ) {
+        let (gauges, counters) = (Family::<Labels, Number>::default(), Family::<Labels, Sum>::default());
+        for (labels, value) in values {
+            let labels =
+                labels.as_ref().iter().map(|(key, of)| ((*key).to_owned(), of.to_string())).collect();
+            if counts {
+                _ = counters.get_or_create(&labels).inc_by(value);
+            } else {
+                _ = gauges.get_or_create(&labels).set(value);
+            }
+        }
+        match counts {
+            true => self.0.register(name, help, counters),
+            false => self.0.register(name, help, gauges),
+        }
     }
 
-    fn labelled(&mut self, name: &str, help: &str, values: impl Iterator<Item = (Labels, f64)>) {
-        let family = Family::<Labels, Number>::default();
-        values.for_each(|(labels, value)| _ = family.get_or_create(&labels).set(value));
-        self.0.register(name, help, family);
-    }
-
-    fn machine(&mut self, now: &Snapshot, clock_ns: u64) {
-        let labels = |pairs: &[(&str, &str)]| -> Labels {
-            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
-        };
-        let about = labels(&[("version", &now.version), ("scope", &now.scope), ("policy", &now.policy)]);
-        self.labelled("scaf_daemon_info", "What daemon this is", std::iter::once((about, 1.0)));
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        self.gauge("scaf_capacity_contexts", "Contexts to be given away now", f64::from(now.capacity));
-        let granted =
-            now.programs.iter().filter_map(|it| it.dop).fold(now.others.contexts, u32::saturating_add);
-        self.gauge("scaf_granted_contexts", "Contexts that programs have", f64::from(granted));
-        self.gauge("scaf_unmanaged_contexts", "Contexts that unmanaged processes use", now.unmanaged_load);
-        self.gauge(
-            "scaf_hidden_programs",
-            "Programs of other users, of which no more is told",
-            f64::from(now.others.programs),
-        );
-        self.gauge(
-            "scaf_hidden_contexts",
-            "Contexts of other users' programs, of which no more is told",
-            f64::from(now.others.contexts),
-        );
-        let worth = worth::of(now);
-        self.gauge("scaf_throughput", "Sum of programs' speedups over one context (STP)", worth.stp);
-        self.gauge("scaf_throughput_with_equal_parts", "The same if all had equal parts", worth.equal);
-        self.gauge("scaf_decision_seconds", "Time that the latest decision took", seconds(now.decision_ns));
-        self.gauge(
-            "scaf_moment_age_seconds",
-            "Time since the daemon looked at its programs",
-            seconds(clock_ns.saturating_sub(now.now_ns)),
-        );
-        self.counter("scaf_decisions", "Decisions since the daemon started", now.decisions as f64);
-        self.counter("scaf_warnings", "Warnings and errors that the daemon logged", now.warnings as f64);
+    fn fields<'a>(&mut self, values: impl Iterator<Item = (&'static Field, &'a dyn Value)>) {
+        for (name, help, kind, number) in values.filter_map(|(field, value)| metric(field, value)) {
+            self.one(name, help, kind == MetricKind::Counter, number.unwrap_or(0.0));
+        }
     }
 
     fn programs(&mut self, now: &Snapshot, ledger: &Ledger) {
         let equal = worth::equal_parts(now);
-        let mut of: BTreeMap<String, Sums> = BTreeMap::new();
+        let mut all: BTreeMap<&str, (&str, BTreeMap<String, f64>)> = BTreeMap::new();
         for program in &now.programs {
-            let sums = of.entry(ledger.name(program)).or_default();
-            sums.processes += 1.0;
-            sums.contexts += f64::from(program.dop.unwrap_or(0));
-            sums.wanted += f64::from(program.natural);
-            let part = equal.get(&program.id).copied();
-            sums.equal += f64::from(part.unwrap_or(0));
-            let Some(dop) = program.dop else { continue };
-            let Some(speedup) = worth::speedup(program, dop) else { continue };
-            *sums.speedup.get_or_insert(0.0) += speedup;
-            let with_equal = part.and_then(|part| worth::speedup(program, part)).filter(|it| *it > 0.0);
-            if let Some(ratio) = with_equal.map(|with_equal| speedup / with_equal) {
-                sums.ratio = Some(sums.ratio.map_or(ratio, |least| least.min(ratio)));
+            let more = of_program(program, equal.get(&program.id).copied());
+            for (field, value) in program.values().chain(more.values()) {
+                let Some((name, help, kind, number)) = metric(field, value) else { continue };
+                let by_name = &mut all.entry(name).or_insert((help, BTreeMap::new())).1;
+                let Some(number) = number.or((kind == MetricKind::Sum).then_some(0.0)) else { continue };
+                let add = |sum: f64| if kind == MetricKind::Least { sum.min(number) } else { sum + number };
+                by_name.entry(ledger.name(program)).and_modify(|sum| *sum = add(*sum)).or_insert(number);
             }
         }
-        let mut each = |name: &str, help: &str, value: &dyn Fn(&Sums) -> Option<f64>| {
-            let labels = |name: &str| vec![("program".to_owned(), name.to_owned())];
-            let values = of.iter().filter_map(|(name, sums)| Some((labels(name), value(sums)?)));
-            self.labelled(name, help, values);
-        };
-        each("scaf_program_processes", "Processes of that name", &|it| Some(it.processes));
-        each("scaf_program_contexts", "Contexts that they have", &|it| Some(it.contexts));
-        each("scaf_program_equal_contexts", "Contexts that equal parts would give", &|it| Some(it.equal));
-        each("scaf_program_wanted_contexts", "Contexts that they would use alone", &|it| Some(it.wanted));
-        each("scaf_program_speedup", "Sum of their speedups over one context", &|it| it.speedup);
-        each(
-            "scaf_program_speedup_ratio",
-            "The least of their speedups over what equal parts would bring",
-            &|it| it.ratio,
-        );
+        for (name, (help, values)) in all {
+            self.each(name, help, false, values.into_iter().map(|(of, value)| ([("program", of)], value)));
+        }
     }
 
     fn jobs(&mut self, now: &Snapshot) {
@@ -172,35 +205,11 @@ impl Page {
         let mut jobs: Vec<_> = of.into_iter().collect();
         jobs.sort_by_key(|(_, contexts)| std::cmp::Reverse(*contexts));
         let values = jobs.into_iter().take(MOST_JOBS).map(|((job, uid), contexts)| {
-            let labels = [("job", job.to_owned()), ("uid", uid.to_string())];
-            (labels.map(|(key, value)| (key.to_owned(), value)).to_vec(), f64::from(contexts))
+            ([("job", job.to_owned()), ("uid", uid.to_string())], f64::from(contexts))
         });
-        self.labelled("scaf_job_contexts", "Contexts that the programs of a Slurm step have", values);
+        let help = "Contexts that a user's programs in a Slurm step have now, of the 50 steps with the most";
+        self.each("scaf_job_contexts", help, false, values);
     }
-
-    fn sums(&mut self, ledger: &Ledger) {
-        self.counter("scaf_arrivals", "Programs that came", ledger.arrivals as f64);
-        self.counter("scaf_departures", "Programs that left", ledger.departures as f64);
-        let family = Family::<Labels, Sum>::default();
-        for (name, value) in ledger.context_seconds() {
-            _ = family.get_or_create(&vec![("program".to_owned(), name.to_owned())]).inc_by(value);
-        }
-        self.0.register(
-            "scaf_program_context_seconds",
-            format!("Contexts that programs of that name had, times seconds; '{REST}' is the rest"),
-            family,
-        );
-    }
-}
-
-#[derive(Default)]
-struct Sums {
-    processes: f64,
-    contexts: f64,
-    equal: f64,
-    wanted: f64,
-    speedup: Option<f64>,
-    ratio: Option<f64>,
 }
 
 /// OpenMetrics' text in the format before it: there, what is said about a counter names its sample.

@@ -4,7 +4,7 @@ use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketT
 use scaf_policy::estimate::Estimate;
 use scaf_policy::fusion::Measured;
 use scaf_policy::{Decision, Dop, Machine, ProgramId, Pu, Share, Topology};
-use scafd::control::{CHUNK_BYTES, CountersAre, Decisions, Others, Program, Reply, Request, Snapshot};
+use scafd::control::{CHUNK_BYTES, Decisions, Program, Reply, Request, Snapshot};
 use scafd::history::History;
 use scafd::journal::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -47,18 +47,10 @@ pub fn snapshot(at: u64, programs: u32) -> Snapshot {
         pus: (0..1024).collect(),
         capacity: 1024,
         unmanaged_load: 0.25,
-        quota: None,
         decisions: at,
         decision_ns: 500_000,
-        warnings: 0,
-        moment: 0,
-        counters: CountersAre::Absent,
-        turns: None,
         programs: (1..=u64::from(programs)).map(|id| program(id, at)).collect(),
-        others: Others::default(),
-        tried: vec![],
-        other_versions: vec![],
-        asker: None,
+        ..Snapshot::default()
     }
 }
 

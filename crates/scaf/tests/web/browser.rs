@@ -29,7 +29,7 @@ impl Browser {
             .stderr(Stdio::null())
             .spawn();
         let Ok(mut driver) = started else {
-            eprintln!("not tried: there is no chromedriver");
+            crate::skip::skipped("chromedriver");
             return None;
         };
         let said = BufReader::new(driver.stdout.take().unwrap());

@@ -1,4 +1,4 @@
-//! For [`crate::apply::slow`] and [`crate::apply::stop`]: a control group has to be empty to be taken away.
+//! A control group has to be empty to be removed.
 
 use std::fs;
 use std::path::Path;

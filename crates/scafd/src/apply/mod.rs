@@ -5,10 +5,9 @@
 
 mod broker_backend;
 pub mod gang;
-mod groups;
+pub mod groups;
 pub mod guardian;
 mod most;
-pub mod slow;
 pub mod stop;
 mod target;
 mod threads;
@@ -24,11 +23,9 @@ use broker_backend::BrokerBackend;
 use gang::Gangs;
 use guardian::{Guardian, Lease};
 use scaf_policy::PuSet;
-use slow::Slow;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
-use std::time::Duration;
 use threads::sweep;
 
 /// Carries out what the daemon decides.
@@ -42,7 +39,6 @@ pub struct Apply {
 enum Backend {
     Local(Guardian),
     Broker(BrokerBackend),
-    SlowMotion(Slow),
     DryRun,
 }
 
@@ -50,11 +46,6 @@ impl Apply {
     /// Changes affinities in this process; the guardian restores them if it dies.
     pub fn new(guardian: Guardian) -> Apply {
         Apply::by(Backend::Local(guardian))
-    }
-
-    /// Moves threads between the contexts of slow motion.
-    pub fn slow(slow: Slow) -> Apply {
-        Apply::by(Backend::SlowMotion(slow))
     }
 
     /// Changes nothing.
@@ -130,35 +121,18 @@ impl Apply {
         !matches!(self.backend, Backend::Local(_) | Backend::Broker(_))
     }
 
-    /// How fast a context is against a core: less than 1 in slow motion.
-    pub fn pace(&self) -> f64 {
-        if let Backend::SlowMotion(slow) = &self.backend { slow.contexts().pace() } else { 1.0 }
-    }
-
-    /// How often [`Apply::follow`] wants to be called while a program is there.
-    pub fn rhythm(&self) -> Option<Duration> {
-        matches!(self.backend, Backend::SlowMotion(_)).then_some(slow::RHYTHM)
-    }
-
     /// Says until when affinities are to stay as they are; `None` while nobody is attached. True if that was
     /// over before: the guardian has given all of them back.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
         let was_over = match &mut self.backend {
             Backend::Local(guardian) => guardian.renew(until_ns),
             Backend::Broker(broker) => broker.renew(until_ns),
-            Backend::SlowMotion(_) | Backend::DryRun => false,
+            Backend::DryRun => false,
         };
         if let Some(gangs) = self.gangs.as_ref().filter(|_| was_over) {
             gangs.resume();
         }
         was_over
-    }
-
-    /// Looks after new threads where they aren't born where they belong.
-    pub fn follow(&mut self) {
-        if let Backend::SlowMotion(slow) = &mut self.backend {
-            slow.follow();
-        }
     }
 
     /// Sets the affinity of all threads to `mask`. Gives what the kernel took (within the cpuset).
@@ -168,10 +142,6 @@ impl Apply {
         let guardian = match &mut self.backend {
             Backend::Local(guardian) => guardian,
             Backend::Broker(broker) => return broker.narrow(target, mask),
-            Backend::SlowMotion(slow) => {
-                let on: Vec<u32> = mask.iter().collect();
-                return slow.place(target.pid, target.starttime, &on).map(|()| mask.clone());
-            }
             Backend::DryRun => return Ok(mask.clone()),
         };
         let mut ours: Vec<&PuSet> = target.masks.iter().filter(|known| *known != mask).collect();
@@ -199,7 +169,6 @@ impl Apply {
             // Where nothing was set there is nothing to ask for.
             Backend::Broker(_) if target.masks.is_empty() => return Ok(()),
             Backend::Broker(broker) => return broker.restore(target),
-            Backend::SlowMotion(slow) => return slow.place(target.pid, target.starttime, &[]),
             Backend::DryRun => return Ok(()),
         };
         let known: Vec<&PuSet> = target.masks.iter().collect();

@@ -23,16 +23,6 @@ pub enum Trouble {
         /// What the kernel said.
         source: io::Error,
     },
-    /// The same for a context of slow motion.
-    #[error("a thread of process {pid} can't be moved to context {context}: {source}")]
-    Unmoved {
-        /// Process id.
-        pid: u32,
-        /// The context.
-        context: u32,
-        /// What the kernel said.
-        source: io::Error,
-    },
 }
 
 /// Whether some thread of a process has bound itself: its mask is none of `known`.

@@ -307,6 +307,6 @@ fn answered(done: Result<Answer, Trouble>) -> Answered {
     match done {
         Ok(answer) => Ok((answer, None)),
         Err(Trouble::Gone(_)) => Ok((Answer::Gone, None)),
-        Err(Trouble::Denied { source, .. } | Trouble::Unmoved { source, .. }) => Err(source),
+        Err(Trouble::Denied { source, .. }) => Err(source),
     }
 }

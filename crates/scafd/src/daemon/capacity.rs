@@ -15,7 +15,7 @@ use std::time::Instant;
 impl Daemon {
     pub(super) fn refresh_limits(&mut self) {
         self.limits = if self.parts.pretended {
-            // Another machine's contexts may be groups with quotas here (slow motion).
+            // In slow motion, contexts are groups with quotas.
             self.groups = self.observer.no_groups();
             Limits { pus: self.parts.topology.all(), quota: None }
         } else {

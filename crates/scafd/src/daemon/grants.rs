@@ -23,7 +23,7 @@ impl Daemon {
             return (Allocation::default(), None);
         }
         self.decisions += 1;
-        let now_s = clock::now_ns() as f64 * 1e-9 * self.parts.apply.pace();
+        let now_s = clock::now_ns() as f64 * 1e-9 * self.parts.pace;
         let units = self.ground.units.clone();
         let users = self.parts.config.users;
         let machine = Machine { capacity: self.within_reach(), now_s, units, gang: self.gang(), users };

@@ -64,7 +64,6 @@ impl Daemon {
     }
 
     fn pass(&mut self, events: Vec<Event>) {
-        self.parts.apply.follow();
         for event in events {
             if self.handle(event) {
                 self.timers.ask();
@@ -152,7 +151,6 @@ impl Daemon {
             decision,
             loans,
             (watching || self.suspects_spinning()).then(|| Instant::now() + timers::LOOK),
-            self.parts.apply.rhythm().filter(|_| attached).map(|rhythm| Instant::now() + rhythm),
             self.next_moment(),
             self.is_late().then(|| Instant::now() + deferred_narrowing::LOOK),
             self.inspector.deadline(),

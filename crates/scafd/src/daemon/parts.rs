@@ -49,8 +49,11 @@ pub struct Parts {
     pub policy: Box<dyn Policy>,
     /// The machine.
     pub topology: Topology,
-    /// Whether that is another machine than this one, in a dry run or in slow motion.
+    /// Whether that is another machine than this one, in a dry run.
     pub pretended: bool,
+    /// A context's speed over a core's, which scaf-lab's slow motion makes less than 1: rates and CPU times
+    /// are then of a slower machine.
+    pub pace: f64,
     /// Its hands.
     pub apply: Apply,
     /// Its mouth and ears; [`SIGNALS`] is watched already.
@@ -116,9 +119,9 @@ pub struct Daemon {
 impl Daemon {
     /// A daemon without programs.
     pub fn new(mut parts: Parts) -> Daemon {
-        parts.config = parts.config.at_pace(parts.apply.pace());
+        parts.config = parts.config.at_pace(parts.pace);
         let broker = parts.apply.broker().cloned();
-        let observer = Observer::new(std::path::Path::new("/")).at_pace(parts.apply.pace());
+        let observer = Observer::new(std::path::Path::new("/")).at_pace(parts.pace);
         let observer = observer.through(broker.clone());
         let chosen = parts.config.counters.then(|| parts.config.events.clone());
         let mut daemon = Daemon {

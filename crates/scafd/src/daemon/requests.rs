@@ -2,7 +2,7 @@
 
 use super::parts::Daemon;
 use crate::config::check_policy;
-use crate::control::{CountersAre, Decisions, Others, Reply, Request, Snapshot, Wish};
+use crate::control::{CountersAre, Decisions, Reply, Request, Snapshot, Wish};
 use crate::log::info;
 use crate::observe::clock::{cpu_ns, now_ns};
 use crate::observe::counters::Access;
@@ -144,7 +144,6 @@ impl Daemon {
             decisions: self.decisions,
             decision_ns: self.decision_ns,
             warnings: crate::log::warnings(),
-            moment: 0,
             counters: match self.counting.access() {
                 None if self.parts.config.counters => CountersAre::Unknown,
                 None => CountersAre::Off,
@@ -153,11 +152,8 @@ impl Daemon {
                 Some(Access::Forbidden) => CountersAre::Forbidden,
             },
             turns: self.turns.clone(),
-            others: Others::default(),
             programs: self.registry.iter().map(Program::snapshot).collect(),
-            tried: Vec::new(),
-            other_versions: Vec::new(),
-            asker: None,
+            ..Snapshot::default()
         }
     }
 

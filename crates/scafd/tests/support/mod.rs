@@ -4,6 +4,9 @@
 #![allow(dead_code)] // each test binary uses a part of it
 
 pub mod client;
+#[macro_use]
+#[path = "../../../../tests/skip.rs"]
+pub mod skip;
 
 use scaf_policy::PuSet;
 use scafd::control::{Program, Reply, Request, Snapshot};
@@ -280,7 +283,7 @@ pub fn connect_as(uid: u32, path: &Path) -> Option<OwnedFd> {
 pub fn connects_until_it_is_kept_out(uid: u32, path: &Path) -> bool {
     let list = rustix::fs::getxattr(path, "system.posix_acl_access", &mut [0u8; 99]);
     if list == Err(rustix::io::Errno::OPNOTSUPP) {
-        eprintln!("skipped: no access lists at {}", path.display());
+        skip::skipped(&format!("access lists at {}", path.display()));
         return false;
     }
     until("it is kept out", || (0..100).any(|_| connect_as(uid, path).is_none()).then_some(()));

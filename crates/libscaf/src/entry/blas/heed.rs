@@ -9,17 +9,17 @@ use super::find;
 use super::table::{LIBRARIES, Library, NEWS, follow, table, threads};
 use crate::link::{forked, silence, state};
 use crate::program::budget::{self, Who};
-use crate::program::thread::NO_SLOT;
+use crate::program::masters::NO_SLOT;
 use crate::program::work::{self, Ticket};
 use crate::program::{keeper, masters};
 use crate::runtimes::hooks;
 use crate::sys::clock;
-use crate::sys::thread::{pause, spawn};
+use crate::sys::kernel_threads::{pause, spawn};
 use core::ffi::c_void;
 use core::mem::zeroed;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering};
-use scaf_team::parallel_detector::{Look, Pulse};
+use scaf_team::parallel_detector::{ParallelDetector, Sample};
 
 static UP: AtomicU32 = AtomicU32::new(0);
 
@@ -83,7 +83,7 @@ impl Clocks {
 const FIRST_PAUSE_MS: u32 = 10;
 
 extern "C" fn heed(_: *mut c_void) -> *mut c_void {
-    let mut pulse = Pulse::default();
+    let mut detector = ParallelDetector::default();
     let mut last = Clocks::now();
     let mut regions = 0;
     let mut work = None;
@@ -111,7 +111,7 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
         let now = Clocks::now();
         let mine = work.map_or(0, |(_, threads)| threads);
         let (running, left) = budget::regions(mine);
-        let parallel = pulse.take(&Look {
+        let parallel = detector.take(&Sample {
             wall_us: now.wall_us.saturating_sub(last.wall_us),
             cpu_us: now.cpu_us.saturating_sub(last.cpu_us),
             first_us: now.first_us.saturating_sub(last.first_us),
@@ -135,7 +135,7 @@ extern "C" fn heed(_: *mut c_void) -> *mut c_void {
             work = Some((work::begin_noticed(id(), allowed), allowed));
         }
         hooks::call(hooks::get().tended);
-        pause_ms = pulse.pause_ms();
+        pause_ms = detector.pause_ms();
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a program asks and says about its choices for regions: passed on, but for members of gathered teams.
 
 use crate::region::mechanisms::gather;
-use crate::region::mechanisms::gather::icvs::{self, Chosen};
+use crate::region::mechanisms::gather::icvs::{self, Icvs};
 use crate::region::thread::thread;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::lookup;
@@ -20,7 +20,7 @@ macro_rules! questions {
                 // SAFETY: this thread's own state; the symbol is that function's, which takes nothing.
                 unsafe {
                     if let Some(me) = gather::around(thread()) {
-                        return me.chosen.get().$field;
+                        return me.icvs.get().$field;
                     }
                     let real = runtime_of(caller).and_then(|runtime| runtime.$real);
                     real.or_else(|| symbols::next($symbol)).map_or(0, |real| real())
@@ -49,15 +49,15 @@ macro_rules! choices {
                 // SAFETY: this thread's own state; the symbol is that function's.
                 unsafe {
                     if let Some(me) = gather::around(thread()) {
-                        return icvs::$real(&me.chosen, choice);
+                        return icvs::$real(&me.icvs, choice);
                     }
                     let real = runtime_of(caller).and_then(|runtime| runtime.$name);
                     if let Some(real) = real.or_else(|| symbols::next($symbol)) {
                         real(choice);
                     }
                     // Its thread may become a member.
-                    if !(*thread()).frame.is_null() {
-                        icvs::$real(&Cell::new(Chosen::UNKNOWN), choice);
+                    if !thread().frame.get().is_null() {
+                        icvs::$real(&Cell::new(Icvs::UNKNOWN), choice);
                     }
                 }
             }
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn get_schedule(kind: *mut c_int, chunk: *mut c_int, calle
     // SAFETY: this thread's own state; the program's own variables.
     unsafe {
         if let Some(me) = gather::around(thread()) {
-            (*kind, *chunk) = (me.chosen.get().kind, me.chosen.get().chunk);
+            (*kind, *chunk) = (me.icvs.get().kind, me.icvs.get().chunk);
             return;
         }
         let real = runtime_of(caller).and_then(|runtime| runtime.get_schedule);
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn set_schedule(kind: c_int, chunk: c_int, caller: usize) 
     // SAFETY: this thread's own state; the symbol is that function's.
     unsafe {
         if let Some(me) = gather::around(thread()) {
-            return icvs::set_schedule(&me.chosen, kind, chunk);
+            return icvs::set_schedule(&me.icvs, kind, chunk);
         }
         let real = runtime_of(caller).and_then(|runtime| runtime.set_schedule);
         if let Some(real) = real.or_else(|| symbols::next(c"omp_set_schedule")) {

@@ -8,18 +8,15 @@ macro_rules! creators {
         $(
             pub unsafe extern "C" fn $find(caller: usize) -> usize {
                 let this = thread();
-                // SAFETY: this thread's own state.
-                unsafe {
-                    let Some((runtime, frame)) = place(this, caller) else {
-                        return nothing as *const () as usize;
-                    };
-                    if let Some(frame) = frame {
-                        frame.has_tasks(false);
-                        // Code for a device that runs on the host has teams of its own.
-                        frame.is_cancelled();
-                    }
-                    runtime.$field.unwrap_or(nothing) as usize
+                let Some((runtime, frame)) = place(this, caller) else {
+                    return nothing as *const () as usize;
+                };
+                if let Some(frame) = frame {
+                    frame.has_tasks(false);
+                    // Code for a device that runs on the host has teams of its own.
+                    frame.is_cancelled();
                 }
+                runtime.$field.unwrap_or(nothing) as usize
             }
         )*
     };

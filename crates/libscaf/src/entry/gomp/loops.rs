@@ -64,7 +64,7 @@ macro_rules! chunks {
                     park::before_chunk(this, frame, runtime, $may_sleep);
                     let more = real(first, end);
                     if !more {
-                        frame.gate.exhausted((*this).loops, &Futex);
+                        frame.gate.exhausted(this.loops.get(), &Futex);
                     }
                     more
                 }
@@ -118,15 +118,12 @@ ends! {
 
 /// At its end a loop is dealt out. If this thread got no chunk, only this tells the threads that are parked.
 #[inline(always)]
-unsafe fn leaves_loops(this: *mut Thread, frame: Option<&Frame>, loops: u32) {
-    // SAFETY: this thread's own state.
-    unsafe {
-        if loops != 0
-            && let Some(frame) = frame
-        {
-            frame.gate.exhausted((*this).loops, &Futex);
-            (*this).loops = (*this).loops.wrapping_add(loops);
-        }
+unsafe fn leaves_loops(this: &Thread, frame: Option<&Frame>, loops: u32) {
+    if loops != 0
+        && let Some(frame) = frame
+    {
+        frame.gate.exhausted(this.loops.get(), &Futex);
+        this.loops.set(this.loops.get().wrapping_add(loops));
     }
 }
 

@@ -16,7 +16,7 @@ use super::opened;
 use crate::region::enter;
 use crate::region::kind::{Kind, Pass, Region, Work};
 use crate::region::mechanisms::gather;
-use crate::region::mechanisms::gather::depend_list::Needs;
+use crate::region::mechanisms::gather::depend_list::DependList;
 use crate::region::mechanisms::gather::explicit_tasks::{self as gathered, New};
 use crate::region::mechanisms::gather::taskloop::{Range, taskloop};
 use crate::region::tasks as created;
@@ -186,8 +186,11 @@ pub unsafe extern "C" fn GOMP_task(
         if let Some(me) = gather::around(thread()) {
             const FINAL: u32 = 1 << 1;
             const DEPENDS: u32 = 1 << 3;
-            let needs =
-                if flags & DEPENDS != 0 { Needs::of(depend.cast_const().cast()) } else { Needs::NONE };
+            let needs = if flags & DEPENDS != 0 {
+                DependList::of(depend.cast_const().cast())
+            } else {
+                DependList::NONE
+            };
             let is_final = flags & FINAL != 0;
             let new = tasks::new(body, data, copy, (size, alignment), condition, is_final);
             return gathered::create(me, &New { needs, ..new });

@@ -2,7 +2,7 @@
 
 use crate::region::frame::Frame;
 use crate::region::mechanisms::gather;
-use crate::region::mechanisms::gather::depend_list::Needs;
+use crate::region::mechanisms::gather::depend_list::DependList;
 use crate::region::mechanisms::gather::explicit_tasks::{self as gathered, Copy, New};
 use crate::region::mechanisms::gather::gomp_reductions;
 use crate::region::place::{of_caller, place};
@@ -75,7 +75,7 @@ unsafe fn set<const KIND: usize>(
     unsafe {
         let first = FIRST_LOCKS[KIND].load(Ordering::Relaxed);
         let (real, frame) = match core::mem::transmute::<usize, Option<Wait>>(first) {
-            Some(first) => (Some(first), (*this).frame.as_ref()),
+            Some(first) => (Some(first), this.frame()),
             None => match of_caller(this, caller) {
                 Some((runtime, frame)) => (of(runtime), frame),
                 None => (missing(LOCKS[KIND], caller), None),
@@ -116,12 +116,12 @@ calls! {
 }
 
 /// A call that doesn't wait.
-unsafe fn at_once(_: *mut Thread, _: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+unsafe fn at_once(_: &Thread, _: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     real()
 }
 
 /// A group is the runtime's, as are all tasks of the region from now on.
-unsafe fn in_group(_: *mut Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+unsafe fn in_group(_: &Thread, frame: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     frame.has_tasks(frame.times_tasks());
     real()
 }
@@ -147,7 +147,7 @@ macro_rules! gathered {
 gathered! {
     taskwait or other_taskwait, |me, _argument| gathered::taskwait(me);
     taskwait_depend or other_taskwait_depend,
-        |me, argument| gathered::await_needs(me, &Needs::of(argument.cast_const().cast()));
+        |me, argument| gathered::await_needs(me, &DependList::of(argument.cast_const().cast()));
     taskgroup_start or other_taskgroup_start, |me, _argument| {
         let _: bool = gathered::group_start(me);
     };
@@ -228,5 +228,5 @@ pub fn new(
     // SAFETY: the compiler's own function, or null.
     let copy = unsafe { symbols::function::<Copy>(copy.expose_provenance()) };
     let (size, alignment) = (size.max(0) as usize, alignment.max(1) as usize);
-    New { body, data, copy, size, alignment, may_wait, is_final, needs: Needs::NONE, part: None }
+    New { body, data, copy, size, alignment, may_wait, is_final, needs: DependList::NONE, part: None }
 }

@@ -4,7 +4,7 @@ use super::chosen::short;
 use crate::link::{affinity, pages, silence};
 use crate::program::permission;
 use crate::program::promise::note;
-use crate::region::mechanisms::gather::icvs::Chosen;
+use crate::region::mechanisms::gather::icvs::Icvs;
 use crate::region::mechanisms::gather::{self, constructs};
 use crate::region::mechanisms::resize;
 use crate::region::place::asked;
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn set_dynamic(dynamic: c_int, caller: usize) {
     // SAFETY: this thread's own state.
     if let Some(me) = unsafe { gather::around(thread()) } {
         let dynamic = c_int::from(dynamic != 0);
-        return me.chosen.set(Chosen { dynamic, ..me.chosen.get() });
+        return me.icvs.set(Icvs { dynamic, ..me.icvs.get() });
     }
     if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.set_dynamic) {
         // SAFETY: the program's own argument.

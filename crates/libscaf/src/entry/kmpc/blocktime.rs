@@ -25,7 +25,7 @@ pub unsafe extern "C" fn get_blocktime(caller: usize) -> c_int {
     let get = lookup::of_llvms(caller).and_then(|code| code.runtime.get_blocktime);
     // SAFETY: this thread's own state.
     unsafe {
-        match ((*thread()).blocktime, get) {
+        match (thread().blocktime.get(), get) {
             (0, Some(get)) => get(),
             (0, None) => 0,
             (own, _) => own.wrapping_sub(1) as c_int,

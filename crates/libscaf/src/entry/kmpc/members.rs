@@ -10,7 +10,7 @@ use crate::region::mechanisms::gather::{Member, around, constructs, doacross};
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Micro, Place, Runtime};
 use crate::sys::arch;
-use crate::sys::thread::REGION_AT;
+use crate::sys::thread_state::REGION_AT;
 use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
 use core::slice::from_raw_parts;

@@ -90,7 +90,7 @@ unsafe extern "C" fn push_num_threads(here: Place, number: c_int, threads: c_int
     let this = thread();
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
-        (*this).pushed = threads.max(0) as u32;
+        this.pushed.set(threads.max(0) as u32);
         if gather::around(this).is_some() {
             return;
         }
@@ -130,7 +130,7 @@ macro_rules! noted {
                     let Some((runtime, frame)) = place(this, caller) else {
                         return nothing as *const () as usize;
                     };
-                    let note: fn(*mut Thread, &Runtime, Option<&Frame>, c_int) = $note;
+                    let note: fn(&Thread, &Runtime, Option<&Frame>, c_int) = $note;
                     note(this, runtime, frame, third);
                     runtime.$field.unwrap_or(nothing) as usize
                 }
@@ -155,20 +155,20 @@ noted! {
 
 /// Barriers are the runtime's from now on, for it runs tasks there. Every kind of task begins with this call,
 /// and a group is the runtime's, as all tasks in it have to be.
-fn creates_task(_: *mut Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
+fn creates_task(_: &Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
     if let Some(frame) = frame {
         frame.has_tasks(false);
     }
 }
 
-fn cancels(_: *mut Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
+fn cancels(_: &Thread, _: &Runtime, frame: Option<&Frame>, _: c_int) {
     if let Some(frame) = frame {
         frame.is_cancelled();
     }
 }
 
 /// Newer forms of the clause, which say more than a number.
-fn fixes_teams(_: *mut Thread, _: &Runtime, _: Option<&Frame>, _: c_int) {
+fn fixes_teams(_: &Thread, _: &Runtime, _: Option<&Frame>, _: c_int) {
     promise::note(fact::SET_NUM_THREADS);
     promise::note(fact::STRICT);
 }

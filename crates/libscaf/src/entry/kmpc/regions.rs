@@ -23,7 +23,7 @@ static LEAGUES: AtomicU32 = AtomicU32::new(0);
 unsafe extern "C" fn begin(global: *const c_int, bound: *const c_int, run: Body, data: *mut c_void) {
     // SAFETY: this thread's own state; a function and data of ours.
     unsafe {
-        (*thread()).numbers = [global, bound];
+        thread().numbers.set([global, bound]);
         run(data);
     }
 }
@@ -31,7 +31,7 @@ unsafe extern "C" fn begin(global: *const c_int, bound: *const c_int, run: Body,
 unsafe extern "C" fn run_micro(call: *mut c_void) {
     // SAFETY: the call lies on the master's stack until its region ends; the numbers were noted by `begin`.
     unsafe {
-        let [global, bound] = (*thread()).numbers;
+        let [global, bound] = thread().numbers.get();
         call_function(call.cast(), global, bound);
     }
 }
@@ -50,20 +50,20 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
         let micro = (*call).function;
-        let requested = (*this).pushed;
-        (*this).pushed = 0;
+        let requested = this.pushed.get();
+        this.pushed.set(0);
         let Some(code) = lookup::of_llvms(micro.addr()) else {
             // There are more runtimes than we tell apart.
             return address(symbols::next(c"__kmpc_fork_call"));
         };
         let real = code.runtime.fork_call;
         // Within a region of ours it is a nested one, whoever has leagues, and its threads meet there.
-        let in_league = LEAGUES.load(Ordering::Relaxed) != 0 && (*this).frame.is_null();
+        let in_league = LEAGUES.load(Ordering::Relaxed) != 0 && this.frame.get().is_null();
         if real.is_none() || in_league {
             return address(real);
         }
         // The runtime still keeps a clause's number for its next region, whose region was gathered.
-        let is_kept = core::mem::take(&mut (*this).kept_push) != 0 && requested == 0;
+        let is_kept = this.kept_push.take() != 0 && requested == 0;
         if is_kept {
             let most = code.runtime.max_threads.map_or(1, |most| most()).max(1);
             push(code.runtime, (*call).place, most as u32);
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
         };
         enter::managed(&region, pass);
         // The runtime isn't told of members' clauses.
-        (*this).kept_push = u32::from(is_told.get() && gather::around(this).is_none());
+        this.kept_push.set(u32::from(is_told.get() && gather::around(this).is_none()));
         0
     }
 }
@@ -110,7 +110,7 @@ unsafe fn push(runtime: &Runtime, place: Place, threads: u32) {
 pub unsafe extern "C" fn enter_league(call: *mut VariadicCall) -> usize {
     // SAFETY: this thread's own state; the program's own arguments.
     unsafe {
-        (*thread()).pushed = 0;
+        thread().pushed.set(0);
         let known = lookup::of_llvms((*call).function.addr()).and_then(|code| code.runtime.fork_teams);
         (*call).real = pointer(known.or_else(|| symbols::next(c"__kmpc_fork_teams")));
         if !(*call).real.is_null() {
@@ -156,10 +156,10 @@ pub unsafe extern "C" fn __kmpc_fork_call_if(
             if let Some(me) = gather::around(this) {
                 return members::alone(me, micro, argument);
             }
-            let before = (*this).serial;
-            (*this).serial = before.saturating_add(1);
+            let before = this.serial.get();
+            this.serial.set(before.saturating_add(1));
             real(place, count, micro, condition, argument);
-            (*this).serial = before;
+            this.serial.set(before);
         }
     }
 }

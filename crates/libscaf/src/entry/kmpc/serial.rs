@@ -6,7 +6,7 @@
 use super::place::place;
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Here, Place, Runtime};
-use crate::sys::thread::REGION_AT;
+use crate::sys::thread_state::REGION_AT;
 use core::ffi::c_int;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicUsize, Ordering};

@@ -9,7 +9,7 @@ use crate::region::thread::thread;
 use crate::runtimes::entries::{Place, ShareOut};
 use crate::sys::symbols;
 use core::ffi::c_int;
-use scaf_team::static_schedule::{Deal, tell};
+use scaf_team::static_schedule::{StaticSchedule, answer};
 
 /// LLVM's numbers for static schedules, and bits beside them.
 const CHUNKED: c_int = 33;
@@ -17,13 +17,13 @@ const GREEDY: c_int = 40;
 const IN_VECTORS: c_int = 45;
 const MODIFIERS: c_int = 3 << 29;
 
-fn deal(schedule: c_int, chunk: i64) -> Deal {
+fn deal(schedule: c_int, chunk: i64) -> StaticSchedule {
     let chunk = chunk.max(1) as u64;
     match schedule & !MODIFIERS {
-        CHUNKED => Deal::Chunks(chunk),
-        GREEDY => Deal::Blocks(1),
-        IN_VECTORS => Deal::Blocks(chunk),
-        _ => Deal::Balanced,
+        CHUNKED => StaticSchedule::Chunks(chunk),
+        GREEDY => StaticSchedule::Blocks(1),
+        IN_VECTORS => StaticSchedule::Blocks(chunk),
+        _ => StaticSchedule::Balanced,
     }
 }
 
@@ -64,8 +64,8 @@ macro_rules! shares {
                     let number = gather::constructs::number(me) as u32;
                     let team = gather::constructs::size(me) as u32;
                     // Alone, nothing is cut.
-                    let deal = if team == 1 { Deal::Balanced } else { deal(schedule, i64::from(chunk)) };
-                    let told = tell(deal, (*first, *last, step), number, team);
+                    let deal = if team == 1 { StaticSchedule::Balanced } else { deal(schedule, i64::from(chunk)) };
+                    let told = answer(deal, (*first, *last, step), number, team);
                     (*first, *last, *stride) = (told.first, told.last, told.stride);
                     if !has_last.is_null() {
                         *has_last = c_int::from(told.has_last);
@@ -82,17 +82,17 @@ macro_rules! shares {
                 let this = thread();
                 // SAFETY: as above.
                 unsafe {
-                    let Some(frame) = (*this).frame.as_ref() else { return };
+                    let Some(frame) = this.frame() else { return };
                     let runtime = frame.runtime();
                     let Some(real): Option<ShareOut<$number, $difference>> = runtime.$field else { return };
                     let all = (*first, *last, step);
                     real(here, number, schedule, has_last, first, last, stride, step, chunk);
                     let team = frame.team(runtime);
                     // In a team of one nothing is dealt out.
-                    if team > 1 && deal(schedule, i64::from(chunk)) == Deal::Balanced {
+                    if team > 1 && deal(schedule, i64::from(chunk)) == StaticSchedule::Balanced {
                         let part = index(this, runtime);
-                        let told = |deal| tell(deal, all, part, team);
-                        let (ours, other) = (told(Deal::Balanced), told(Deal::Blocks(1)));
+                        let told = |deal| answer(deal, all, part, team);
+                        let (ours, other) = (told(StaticSchedule::Balanced), told(StaticSchedule::Blocks(1)));
                         static_schedule_check::saw((*first, *last) == (ours.first, ours.last), ours != other);
                     }
                 }

@@ -2,7 +2,7 @@
 //! program's, and each call is a member's.
 
 use super::answers::answers;
-use crate::region::mechanisms::gather::depend_list::{Needs, Record};
+use crate::region::mechanisms::gather::depend_list::{DependList, Record};
 use crate::region::mechanisms::gather::llvm_reductions::{self, Input, OldInput};
 use crate::region::mechanisms::gather::llvm_tasks::{self, Dealt, Duplicate, Routine, Task};
 use crate::region::mechanisms::gather::{around, explicit_tasks};
@@ -15,13 +15,13 @@ answers! {
     allocate(flags: u32, own: usize, shared: usize, routine: Routine) -> *mut Task, or null_mut(),
         |me| llvm_tasks::allocate(me, flags, own, shared, routine);
     submit(task: *mut Task) -> c_int, or 0, |me| {
-        llvm_tasks::submit(me, task, &Needs::NONE);
+        llvm_tasks::submit(me, task, &DependList::NONE);
         0
     };
     submit_behind(
         task: *mut Task, count: c_int, needs: *const Record, more: c_int, others: *const Record
     ) -> c_int, or 0, |me| {
-        llvm_tasks::submit(me, task, &Needs::of_records((needs, count), (others, more)));
+        llvm_tasks::submit(me, task, &DependList::of_records((needs, count), (others, more)));
         0
     };
     begin_at_once(task: *mut Task) -> (), or (), |me| llvm_tasks::begin_at_once(me, task);
@@ -31,12 +31,12 @@ answers! {
         null_mut()
     };
     wait_for(count: c_int, needs: *const Record, more: c_int, others: *const Record) -> (), or (),
-        |me| explicit_tasks::await_needs(me, &Needs::of_records((needs, count), (others, more)));
+        |me| explicit_tasks::await_needs(me, &DependList::of_records((needs, count), (others, more)));
     // The newer form: without waiting, it's a task that does nothing.
     wait_or_not(
         count: c_int, needs: *const Record, more: c_int, others: *const Record, goes_on: c_int
     ) -> (), or (), |me| {
-        let needs = Needs::of_records((needs, count), (others, more));
+        let needs = DependList::of_records((needs, count), (others, more));
         if goes_on != 0 {
             llvm_tasks::nothing_behind(me, &needs)
         } else {

@@ -25,7 +25,7 @@ pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
         let real = || {
             real(here, number, null_mut(), null_mut());
         };
-        match frame.filter(|_| (*this).waits_since == 0) {
+        match frame.filter(|_| this.waits_since.get() == 0) {
             Some(frame) => fold::meet(this, frame, runtime, real),
             None => real(),
         }
@@ -45,7 +45,7 @@ macro_rules! calls {
                     let Some(real) = runtime.$real else { return null_mut() };
                     let rest = [$($argument,)* null_mut(), null_mut()];
                     let real = || real(here, number, rest[0], rest[1]);
-                    match frame.filter(|_| (*this).waits_since == 0) {
+                    match frame.filter(|_| this.waits_since.get() == 0) {
                         Some(frame) => $how(this, frame, real),
                         None => real(),
                     }
@@ -122,15 +122,14 @@ const MODIFIERS: c_int = 3 << 29;
 
 /// A thread begins a loop. Chunks of dynamic and guided loops may go to any thread. A static schedule deals
 /// them by thread number, so others may depend on a parked thread's. Ordered loops have other numbers.
-pub fn begins_loop(this: *mut Thread, runtime: &Runtime, frame: Option<&Frame>, schedule: c_int) {
+pub fn begins_loop(this: &Thread, runtime: &Runtime, frame: Option<&Frame>, schedule: c_int) {
     let deals = frame.is_some_and(|frame| frame.takes_over)
         && match schedule & !MODIFIERS {
             DYNAMIC | GUIDED | STEALING => true,
             BY_SETTING => park::deals_to_anybody(runtime),
             other => GUIDED_FORMS.contains(&other),
         };
-    // SAFETY: this thread's own state.
-    unsafe { (*this).deals = u32::from(deals) }
+    this.deals.set(u32::from(deals));
 }
 
 macro_rules! chunks {
@@ -144,7 +143,7 @@ macro_rules! chunks {
                         return $gathered as *const () as usize;
                     }
                     match place(this, caller) {
-                        Some((_, Some(_))) if (*this).deals != 0 => $take as *const () as usize,
+                        Some((_, Some(_))) if this.deals.get() != 0 => $take as *const () as usize,
                         Some((runtime, _)) => {
                             runtime.$field.map_or(none as *const () as usize, |real| real as usize)
                         }
@@ -160,15 +159,15 @@ macro_rules! chunks {
                 let this = thread();
                 // SAFETY: this thread's own state; the program's own arguments.
                 unsafe {
-                    let Some(frame) = (*this).frame.as_ref() else { return 0 };
+                    let Some(frame) = this.frame() else { return 0 };
                     let runtime = frame.runtime();
                     let Some(real) = runtime.$field else { return 0 };
                     park::before_chunk(this, frame, runtime, |_| true);
                     let more = real(here, number, last, from, to, step);
                     if more == 0 {
-                        frame.gate.exhausted((*this).loops, &Futex);
-                        (*this).loops = (*this).loops.wrapping_add(1);
-                        (*this).deals = 0;
+                        frame.gate.exhausted(this.loops.get(), &Futex);
+                        this.loops.set(this.loops.get().wrapping_add(1));
+                        this.deals.set(0);
                     }
                     more
                 }

@@ -58,7 +58,7 @@ static TABLE: [Library; LIBRARIES] = [const {
 impl Library {
     /// Threads that the calling thread's work would have without scaf, at least 1. Asked once in [`CALLS`]
     /// calls (25 ns), or at each if oneTBB `asks` for permits, as it then leaves the program's limit to us.
-    pub fn natural(&self, this: *mut Caller, asks: bool) -> u32 {
+    pub fn natural(&self, this: &Caller, asks: bool) -> u32 {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
         if !asks && calls & (CALLS - 1) != 0 {
             return self.natural.load(Ordering::Relaxed).max(1);

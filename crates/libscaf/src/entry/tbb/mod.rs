@@ -22,7 +22,6 @@ use crate::program::budget::{self, Who};
 use crate::program::work;
 use crate::sys::arch;
 use core::ffi::{c_int, c_void};
-use core::mem::replace;
 use core::ptr::{null_mut, with_exposed_provenance};
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,51 +56,46 @@ unsafe extern "C" fn unwound(_: c_int, actions: c_int, _: u64, _: *mut c_void, _
 unsafe extern "C" fn arrive(number: usize, first: usize, second: usize, from: usize) -> *mut c_void {
     let this = caller();
     let library = library_for(from);
-    // SAFETY: this thread's own state; the arguments are those of a call of this function.
-    unsafe {
-        if (*this).from_outside != 0 {
-            (*this).from_outside += 1;
-        } else if (*this).permit.is_null() {
-            (*this).from_outside = 1;
-            let id = match number {
-                // What is to be done is an object, known by its vtable.
-                EXECUTE_AND_WAIT => Some(*with_exposed_provenance::<usize>(first)),
-                EXECUTE_IN_ARENA => Some(*with_exposed_provenance::<usize>(second)),
-                ENQUEUE.. => None,
-                _ => Some(from),
-            };
-            begin(this, library, id);
-        }
+    if this.from_outside.get() != 0 {
+        this.from_outside.set(this.from_outside.get() + 1);
+    } else if this.permit.get().is_null() {
+        this.from_outside.set(1);
+        // What is to be done is an object, known by its vtable.
+        // SAFETY: the function's argument of that place is a reference to such an object.
+        let vtable = |object| unsafe { *with_exposed_provenance::<usize>(object) };
+        let id = match number {
+            EXECUTE_AND_WAIT => Some(vtable(first)),
+            EXECUTE_IN_ARENA => Some(vtable(second)),
+            ENQUEUE.. => None,
+            _ => Some(from),
+        };
+        begin(this, library, id);
     }
     library.functions.get(number).map_or(null_mut(), |function| function.load(Ordering::Acquire))
 }
 
 extern "C" fn depart() {
     let this = caller();
-    // SAFETY: this thread's own state.
-    unsafe {
-        match (*this).from_outside {
-            // A thread that works for a permit, which `arrive` didn't count.
-            0 => {}
-            1 => {
-                (*this).from_outside = 0;
-                let ticket = replace(&mut (*this).ticket, work::Ticket::NONE);
-                if (*this).is_first != 0 {
-                    (*this).is_first = 0;
-                    INSIDE.store(false, Ordering::Release);
-                }
-                budget::runs_more(Who::Tbb, -(ticket.threads() as i32));
-                work::end(ticket, 0);
+    match this.from_outside.get() {
+        // A thread that works for a permit, which `arrive` didn't count.
+        0 => {}
+        1 => {
+            this.from_outside.set(0);
+            let ticket = this.ticket.replace(work::Ticket::NONE);
+            if this.is_first.take() != 0 {
+                INSIDE.store(false, Ordering::Release);
             }
-            _ => (*this).from_outside -= 1,
+            budget::runs_more(Who::Tbb, -(ticket.threads() as i32));
+            work::end(ticket, 0);
         }
+        more => this.from_outside.set(more - 1),
     }
 }
 
 static INSIDE: AtomicBool = AtomicBool::new(false);
 
 /// Attaches and begins the work `id`; `None` if this thread leaves the work to others and goes on.
-unsafe fn begin(this: *mut Caller, library: &Library, id: Option<usize>) {
+fn begin(this: &Caller, library: &Library, id: Option<usize>) {
     let asks = permits::is_connected();
     let natural = library.natural(this, asks);
     let (true, Some(id)) = (work::attach(natural), id) else {
@@ -111,12 +105,10 @@ unsafe fn begin(this: *mut Caller, library: &Library, id: Option<usize>) {
     let first = !INSIDE.swap(true, Ordering::Acquire);
     if first || asks {
         let threads = if asks { natural.min(dop()) } else { natural };
-        // SAFETY: this thread's own state.
-        unsafe {
-            (*this).is_first = u32::from(first);
-            (*this).ticket = work::begin(id as u64, threads);
-            budget::runs_more(Who::Tbb, (*this).ticket.threads() as i32);
-        }
+        this.is_first.set(u32::from(first));
+        let ticket = work::begin(id as u64, threads);
+        this.ticket.set(ticket);
+        budget::runs_more(Who::Tbb, ticket.threads() as i32);
     }
 }
 
@@ -124,7 +116,5 @@ pub fn after_fork() {
     INSIDE.store(false, Ordering::Relaxed);
     permits::after_fork();
     libraries::after_fork();
-    // SAFETY: this thread's own state.
-    let threads = unsafe { (*caller()).ticket.threads() };
-    budget::runs(Who::Tbb, threads);
+    budget::runs(Who::Tbb, caller().ticket.get().threads());
 }

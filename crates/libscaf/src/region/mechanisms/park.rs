@@ -13,31 +13,25 @@ use scaf_team::choice::Mechanism;
 
 /// Before the thread asks for a chunk: sleeps while it has no context, if chunks go to any thread.
 #[inline(always)]
-pub unsafe fn before_chunk(
-    this: *mut Thread,
+pub fn before_chunk(
+    this: &Thread,
     frame: &Frame,
     runtime: &Runtime,
     may_sleep: impl FnOnce(&Runtime) -> bool,
 ) {
-    // SAFETY: this thread's own state.
-    unsafe {
-        let index = index(this, runtime);
-        if !frame.gate.lets_through(index, dop(), &Futex) && may_sleep(runtime) {
-            park(this, frame, index);
-        }
+    let index = index(this, runtime);
+    if !frame.gate.lets_through(index, dop(), &Futex) && may_sleep(runtime) {
+        park(this, frame, index);
     }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn park(this: *mut Thread, frame: &Frame, index: u32) {
-    // SAFETY: this thread's own state; slots live in the report page, which is never unmapped.
-    unsafe {
-        if let Some(slot) = frame.slot.as_ref() {
-            slot.set_mechanism(Mechanism::Park as u32);
-        }
-        frame.waits(this, ticks(), || frame.gate.park(index, (*this).loops, &Futex, dop));
+fn park(this: &Thread, frame: &Frame, index: u32) {
+    if let Some(slot) = frame.slot {
+        slot.set_mechanism(Mechanism::Park as u32);
     }
+    frame.waits(this, ticks(), || frame.gate.park(index, this.loops.get(), &Futex, dop));
 }
 
 fn dop() -> u32 {

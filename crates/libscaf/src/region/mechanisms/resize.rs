@@ -17,22 +17,20 @@ pub fn is_inspected(code: Code, grant: Word) -> bool {
 /// The team size to ask for within a region. The runtime doesn't count a team of one as a region. Where it is
 /// one because of us and nesting is off, the default, this region would have had one thread, too. Another
 /// runtime doesn't know of the region around.
-pub unsafe fn inner_request(this: *mut Thread, code: Code, requested: u32) -> u32 {
-    // SAFETY: this thread's own state; omp_get_max_active_levels takes nothing.
-    unsafe {
-        let one_level = || code.runtime.max_active_levels.is_none_or(|levels| levels() <= 1);
-        if eq((*this).shrunk_in, code.runtime) && one_level() { 1 } else { requested }
-    }
+pub fn inner_request(this: &Thread, code: Code, requested: u32) -> u32 {
+    let one_level = || code.runtime.ask_max_active_levels().is_none_or(|levels| levels <= 1);
+    if is_shrunk(this, code.runtime) && one_level() { 1 } else { requested }
+}
+
+fn is_shrunk(this: &Thread, runtime: &Runtime) -> bool {
+    this.shrunk_in.get().is_some_and(|shrunk| eq(shrunk, runtime))
 }
 
 /// Whether the thread is in a region of this runtime's that has one thread because of us, and has several
 /// without us.
-pub unsafe fn hides_a_team(this: *mut Thread, runtime: &Runtime) -> bool {
-    // SAFETY: this thread's own state; both questions take nothing.
-    unsafe {
-        !(*this).runtime.is_null()
-            && eq((*this).shrunk_in, runtime)
-            && runtime.thread_limit.is_none_or(|limit| limit() > 1)
-            && runtime.max_active_levels.is_none_or(|levels| levels() > 0)
-    }
+pub fn hides_a_team(this: &Thread, runtime: &Runtime) -> bool {
+    this.runtime.get().is_some()
+        && is_shrunk(this, runtime)
+        && runtime.ask_thread_limit().is_none_or(|limit| limit > 1)
+        && runtime.ask_max_active_levels().is_none_or(|levels| levels > 0)
 }

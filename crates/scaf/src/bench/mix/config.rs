@@ -1,6 +1,6 @@
 use super::super::interrupt::Interrupt;
 use super::super::private::Private;
-use super::super::slow::Motion;
+use super::Testbed;
 use crate::environment::Change;
 use anyhow::{Result, bail};
 use std::fmt;
@@ -44,23 +44,16 @@ impl Config {
         })
     }
 
-    /// The private daemon of a managed configuration. `by_turns`: other co-runs take turns with its co-run.
-    /// It remembers programs in `memory`, if given.
+    /// The private daemon of a managed configuration.
     pub fn daemon(
         &self,
         by_turns: bool,
-        motion: Option<&Motion>,
+        testbed: &dyn Testbed,
         memory: Option<&Path>,
         interrupt: &Interrupt,
     ) -> Result<Option<Private>> {
         let Config::Managed(policy) = self else { return Ok(None) };
-        let daemon = match (motion, memory) {
-            (Some(motion), memory) => Private::in_slow_motion(policy, motion, memory, interrupt),
-            (None, Some(memory)) => Private::remembering(policy, memory, interrupt),
-            (None, None) if by_turns => Private::beside_others(policy, interrupt),
-            (None, None) => Private::start(policy, interrupt),
-        };
-        daemon.map(Some)
+        testbed.daemon(policy, by_turns, memory, interrupt).map(Some)
     }
 
     /// Environment and binding of program number `index` of `count`, called `name`, on these PUs.

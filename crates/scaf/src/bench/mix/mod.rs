@@ -12,6 +12,9 @@ mod plot;
 mod report;
 mod sampler;
 mod stack;
+mod testbed;
+
+pub use testbed::{SlowMotion, Testbed, ThisMachine};
 
 use super::child::{self, Outcome, Recipe};
 use super::corun::{self, Corun, Part, Run};
@@ -19,10 +22,9 @@ use super::folders::Folders;
 use super::interrupt::Interrupt;
 use super::private::Private;
 use super::progress::Progress;
-use super::slow::Motion;
 use super::stats::median;
 use super::{kernel, publish};
-use crate::{cli, host};
+use crate::cli;
 use anyhow::{Context, Result, bail, ensure};
 use config::Config;
 use file::{Check, MixFile};
@@ -34,12 +36,12 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Carries out `scaf bench mix`. The exit status is 1 if a result was wrong.
+/// Carries out `scaf bench mix` on a testbed. The exit status is 1 if a result was wrong.
 /// # Errors
 /// A mix that can't be read, programs that aren't there or fail alone, no daemon, or an interrupt.
-pub fn run(flags: &cli::Mix) -> Result<ExitCode> {
+pub fn run(flags: &cli::Mix, testbed: &dyn Testbed, interrupt: Interrupt) -> Result<ExitCode> {
     let mix = MixFile::read(&flags.file)?;
-    let configs = configs(flags)?;
+    let configs = configs(flags, testbed)?;
     let folders = Folders::find(Some(&flags.file), flags.common.kernels.as_deref(), flags.python.as_deref());
     let recipes = mix.programs.iter().map(|program| recipe(&folders, program)).collect::<Result<Vec<_>>>()?;
     flags.plot.as_deref().map(check_plot).transpose()?;
@@ -48,9 +50,7 @@ pub fn run(flags: &cli::Mix) -> Result<ExitCode> {
         "{} has programs that start later than others; what it is about can't be seen with --turns",
         flags.file.display()
     );
-    let interrupt = Interrupt::install()?;
-    let motion = flags.contexts.map(Motion::start).transpose()?;
-    let mut bench = Bench::new(&mix, recipes, configs, motion, flags, interrupt)?;
+    let mut bench = Bench::new(&mix, recipes, configs, testbed, flags, interrupt)?;
     for repetition in 0..flags.repetitions as usize {
         if flags.turns {
             bench.repeat_by_turns(repetition)?;
@@ -60,22 +60,16 @@ pub fn run(flags: &cli::Mix) -> Result<ExitCode> {
     }
     let (report, traces) = bench.finish(flags)?;
     if let Some(path) = &flags.plot {
-        let pus = flags.contexts.unwrap_or_else(|| host::machine().pus);
-        let picture = plot::draw(&mix, report.configs(), &traces, pus)?;
+        let picture = plot::draw(&mix, report.configs(), &traces, testbed.pus().len() as u32)?;
         std::fs::write(path, picture).with_context(|| format!("can't write {}", path.display()))?;
     }
     publish(flags.common.json, &report.table(), &report)?;
     Ok(if report.right() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The default configurations. In slow motion all programs wait passively anyway.
-const USUAL: [&str; 6] = ["unmanaged", "passive", "dynamic", "pinned", "equi", "scaf"];
-const USUAL_SLOW: [&str; 4] = ["unmanaged", "pinned", "equi", "scaf"];
-
-fn configs(flags: &cli::Mix) -> Result<Vec<Config>> {
-    let usual: &[&str] = if flags.contexts.is_some() { &USUAL_SLOW } else { &USUAL };
+fn configs(flags: &cli::Mix, testbed: &dyn Testbed) -> Result<Vec<Config>> {
     let named: Vec<&str> = flags.configs.iter().map(String::as_str).collect();
-    let names = if named.is_empty() { usual } else { &named };
+    let names = if named.is_empty() { testbed.configs() } else { &named };
     let mut seen = HashSet::new();
     let configs: Vec<Config> = names
         .iter()
@@ -83,7 +77,7 @@ fn configs(flags: &cli::Mix) -> Result<Vec<Config>> {
         .map(|name| Config::parse(name))
         .collect::<Result<_>>()?;
     ensure!(
-        flags.contexts.is_none() || !configs.contains(&Config::Dynamic),
+        testbed.slow_motion().is_none() || !configs.contains(&Config::Dynamic),
         "with OMP_DYNAMIC, the runtime asks how busy the real machine is, which says nothing in slow \
          motion; leave 'dynamic' out"
     );
@@ -138,7 +132,7 @@ impl std::fmt::Display for Kind {
 struct Bench<'a> {
     mix: &'a MixFile,
     recipes: Vec<Recipe>,
-    /// PUs, or contexts in slow motion.
+    testbed: &'a dyn Testbed,
     pus: Vec<u32>,
     is_late: bool,
     is_drawn: bool,
@@ -150,8 +144,6 @@ struct Bench<'a> {
     /// Outputs of each program alone, which are right by definition.
     outputs: Vec<HashSet<String>>,
     measured: Vec<Measured>,
-    /// Dropped last.
-    motion: Option<Motion>,
 }
 
 impl<'a> Bench<'a> {
@@ -159,17 +151,14 @@ impl<'a> Bench<'a> {
         mix: &'a MixFile,
         recipes: Vec<Recipe>,
         configs: Vec<Config>,
-        motion: Option<Motion>,
+        testbed: &'a dyn Testbed,
         flags: &cli::Mix,
         interrupt: Interrupt,
     ) -> Result<Bench<'a>> {
-        let pus = match &motion {
-            Some(motion) => (0..motion.contexts()).collect(),
-            None => host::allowed_by_neighbourhood(),
-        };
+        let pus = testbed.pus();
         ensure!(!pus.is_empty(), "can't tell which PUs there are");
         if let Some(config) = configs.iter().find(|config| matches!(config, Config::Managed(_))) {
-            config.daemon(false, motion.as_ref(), None, &interrupt)?;
+            config.daemon(false, testbed, None, &interrupt)?;
         }
         let count = mix.programs.len();
         Ok(Bench {
@@ -178,6 +167,7 @@ impl<'a> Bench<'a> {
             is_drawn: flags.plot.is_some(),
             mix,
             recipes,
+            testbed,
             pus,
             interrupt,
             serial: vec![vec![]; count],
@@ -187,7 +177,6 @@ impl<'a> Bench<'a> {
                 .into_iter()
                 .map(|config| Measured::new(config, flags.remember))
                 .collect::<Result<_>>()?,
-            motion,
         })
     }
 
@@ -206,7 +195,7 @@ impl<'a> Bench<'a> {
         let configs: Vec<Config> = self.measured.iter().map(|measured| measured.config.clone()).collect();
         let daemons = configs
             .iter()
-            .map(|config| config.daemon(true, self.motion.as_ref(), None, &self.interrupt))
+            .map(|config| config.daemon(true, self.testbed, None, &self.interrupt))
             .collect::<Result<Vec<Option<Private>>>>()?;
         let alone = (0..self.recipes.len()).flat_map(|index| {
             let part = |recipe| Part { restart: false, ..self.part(index, recipe) };
@@ -217,7 +206,7 @@ impl<'a> Bench<'a> {
         let coruns: Vec<Vec<Part>> = alone.chain(together).collect();
         self.progress.at("all by turns");
         // In slow motion, each turn begins with a fresh quota.
-        let turn = corun::TURN.div_f64(self.motion.as_ref().map_or(1.0, Motion::pace));
+        let turn = corun::TURN.div_f64(self.testbed.pace());
         let done = corun::by_turns(&coruns, repetition, turn, &self.interrupt)?;
         drop(daemons);
         let mut done = done.into_iter();
@@ -245,24 +234,21 @@ impl<'a> Bench<'a> {
 
     fn serially(&self, index: usize) -> Recipe {
         let one = vec![("OMP_NUM_THREADS", Some("1".into()))];
-        self.slowed(self.recipes[index].with(one, Some(self.pus[..1].to_vec())), index, false)
+        self.placed(self.recipes[index].with(one, Some(self.pus[..1].to_vec())), index, false)
     }
 
     fn solo(&self, index: usize) -> Recipe {
-        self.slowed(self.recipes[index].clone(), index, false)
+        self.placed(self.recipes[index].clone(), index, false)
     }
 
-    /// The recipe in slow motion, if that is on. Programs begin at different contexts.
-    fn slowed(&self, recipe: Recipe, index: usize, managed: bool) -> Recipe {
-        match &self.motion {
-            Some(motion) => motion.of(recipe, (index * self.pus.len() / self.recipes.len()) as u32, managed),
-            None => recipe,
-        }
+    /// The recipe on this testbed. Programs begin at different contexts.
+    fn placed(&self, recipe: Recipe, index: usize, managed: bool) -> Recipe {
+        self.testbed.place(recipe, (index * self.pus.len() / self.recipes.len()) as u32, managed)
     }
 
     /// A time of the mix in real seconds: in slow motion, the mix counts a context's seconds.
     fn lasting(&self, seconds: f64) -> f64 {
-        seconds / self.motion.as_ref().map_or(1.0, Motion::pace)
+        seconds / self.testbed.pace()
     }
 
     fn alone(&mut self, index: usize) -> Result<()> {
@@ -307,7 +293,7 @@ impl<'a> Bench<'a> {
             let name = &self.mix.programs[index].name;
             let (environment, pus) = config.setting(name, (index, count), &self.pus, daemon);
             let recipe = self.recipes[index].with(environment, pus);
-            self.part(index, self.slowed(recipe, index, daemon.is_some()))
+            self.part(index, self.placed(recipe, index, daemon.is_some()))
         };
         (0..count).map(part).collect()
     }
@@ -342,7 +328,7 @@ impl<'a> Bench<'a> {
     fn daemon(&self, number: usize) -> Result<Option<Private>> {
         let Measured { config, memory, .. } = &self.measured[number];
         let memory = memory.as_ref().map(tempfile::TempDir::path);
-        config.daemon(false, self.motion.as_ref(), memory, &self.interrupt)
+        config.daemon(false, self.testbed, memory, &self.interrupt)
     }
 
     fn were_together(&mut self, number: usize, corun: &Corun) {
@@ -395,8 +381,7 @@ impl<'a> Bench<'a> {
             results.push((measured.config, result, measured.lates));
             traces.extend(measured.trace);
         }
-        let slow = self.motion.as_ref().map(Motion::about);
-        Ok((Report::new(self.mix, flags, slow, &alone, &results), traces))
+        Ok((Report::new(self.mix, flags, self.testbed.slow_motion(), &alone, &results), traces))
     }
 }
 

@@ -1,6 +1,6 @@
 use super::super::Header;
-use super::super::slow::About;
 use super::super::stats::median;
+use super::SlowMotion;
 use super::config::Config;
 use super::file::MixFile;
 use super::late::Late;
@@ -19,7 +19,7 @@ pub struct Report {
     by_turns: bool,
     remembers: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    slow_motion: Option<About>,
+    slow_motion: Option<SlowMotion>,
     configs: Vec<ConfigReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     late: Option<LateReport>,
@@ -75,7 +75,7 @@ impl Report {
     pub fn new(
         mix: &MixFile,
         flags: &cli::Mix,
-        slow_motion: Option<About>,
+        slow_motion: Option<SlowMotion>,
         alone: &[Alone],
         results: &[(Config, ConfigResult, Vec<Late>)],
     ) -> Report {

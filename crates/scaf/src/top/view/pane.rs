@@ -4,7 +4,7 @@ use super::look::{Look, Pen};
 use super::plot;
 use crate::top::past::What;
 use crate::top::state::State;
-use crate::worth;
+use crate::{details, worth};
 use ratatui::style::{Color, Style};
 use scafd::control::{Program, Snapshot};
 
@@ -22,24 +22,16 @@ pub fn program(pen: &mut Pen<'_>, state: &State, view: &Snapshot) {
 }
 
 fn reasons(pen: &mut Pen<'_>, state: &State, program: &Program, equal: Option<u32>) {
-    let job = program.job.as_ref().map_or_else(String::new, |job| format!(", job {job}"));
-    let title = format!("{} ({}, {}{job})", program.name, program.pid, state.user(program.uid));
+    let title = format!("{} ({}, {})", program.name, program.pid, state.user(program.uid));
     pen.text(0, 0, &title, Look::strong());
-    let plain = Style::new();
-    let mut y = pen.wrapped(1, 2, &format!("why: {}", program.reason), plain);
-    let most = if program.max == 0 { "no limit".to_owned() } else { program.max.to_string() };
-    let limits = format!("limits: {} to {most}, weight {:.4}", program.min, Short(program.weight));
-    y = pen.wrapped(y, 2, &limits, plain);
-    if let Some(line) = compared(program, equal) {
-        y = pen.wrapped(y, 2, &line, plain);
-    }
-    let how = match program.mechanism_reason.as_str() {
-        "" => format!("how: {}", program.mechanism.name()),
-        reason => format!("how: {}; {reason}", program.mechanism.name()),
-    };
-    y = pen.wrapped(y, 2, &how, plain);
-    for said in [&program.permission, &program.ungathered].into_iter().filter(|said| !said.is_empty()) {
-        y = pen.wrapped(y, 2, said, plain);
+    let mut y = 1;
+    for (at, (what, said)) in details::of(program).into_iter().enumerate() {
+        y = pen.wrapped(y, 2, &format!("{what}: {said}"), Style::new());
+        if at == 0
+            && let Some(line) = compared(program, equal)
+        {
+            y = pen.wrapped(y, 2, &line, Style::new());
+        }
     }
 }
 
@@ -51,15 +43,6 @@ fn compared(program: &Program, equal: Option<u32>) -> Option<String> {
         true => format!("equal parts: the same {dop}"),
         false => format!("equal parts: {equal} (S {}) instead of {dop} (S {})", speedup(equal), speedup(dop)),
     })
-}
-
-/// A number without zeros at its end.
-struct Short(f64);
-
-impl std::fmt::Display for Short {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", (self.0 * 1e3).round() / 1e3)
-    }
 }
 
 /// What happened, the latest first.

@@ -2,6 +2,7 @@
 // second at most; numbers twice a second; and the stacked areas, which take longest, each second.
 import { Areas } from "./chart.js";
 import { MachineMap, colour, letter } from "./map.js";
+import { program as fields } from "./fields.js";
 import { Past } from "./past.js";
 import { ProgramView, short } from "./program.js";
 import { Table, each, element, say } from "./table.js";
@@ -20,20 +21,15 @@ let wall = 0; // what to add to the daemon's clock, in nanoseconds, for the time
 const user = (uid) => page.users[uid] ?? String(uid);
 const time = (ns) => new Date((ns + wall) / 1e6).toLocaleTimeString();
 
-const columns = [
-  { name: "Sign" },
-  { name: "Name", head: true, sort: (p) => p.name },
-  { name: "PID", number: true, sort: (p) => p.pid },
-  { name: "User", sort: (p) => user(p.uid) },
-  { name: "Contexts", number: true, falls: true, sort: (p) => p.dop ?? -1 },
-  { name: "Of", number: true, sort: (p) => p.natural },
-  { name: "PUs", sort: (p) => p.pus },
-  { name: "Speedup", number: true, falls: true, sort: (p) => p.speedup ?? -1 },
-  { name: "Efficiency", number: true, falls: true, sort: (p) => p.efficiency ?? -1 },
-  { name: "How", sort: (p) => p.mechanism },
-  { name: "Why", long: true },
-];
-page.sort = columns[4];
+// A column of a program's field: texts rise, numbers fall, and what is long comes last.
+const column = ({ key, column, about, number, fraction }) => ({
+  key, name: column, about, number, fraction, head: key === "name", long: key === "reason",
+  falls: number && key !== "pid",
+  sort: (p) => (key === "uid" ? user(p.uid) : p[key] ?? -1),
+});
+const shownFields = fields.filter((field) => field.column).map(column).sort((a, b) => a.long - b.long);
+const columns = [{ name: "Sign" }, ...shownFields];
+page.sort = columns.find(({ key }) => key === "dop");
 const table = new Table(by("table"), columns, "Managed programs", (column) => {
   page.falling = page.sort === column ? !page.falling : Boolean(column.falls);
   page.sort = column;
@@ -81,10 +77,13 @@ function programs(now, ranks) {
   });
   if (!now.programs.has(page.selected)) page.selected = shown[0]?.id ?? null;
   table.sorted(page.sort, page.falling);
+  const text = (p, { key, fraction }) => {
+    if (key === "name") return (cell) => choice(cell, p);
+    if (key === "uid") return user(p.uid);
+    return fraction ? short(p[key]) : String(p[key] ?? "–");
+  };
   table.show(shown.map((p) => [
-    sign(ranks.get(p.id)), (cell) => choice(cell, p), String(p.pid), user(p.uid),
-    p.dop == null ? "–" : String(p.dop), String(p.natural), p.pus, short(p.speedup), short(p.efficiency),
-    p.mechanism, p.reason,
+    sign(ranks.get(p.id)), ...shownFields.map((field) => text(p, field)),
   ]), (tr, i) => {
     const selected = shown[i].id === page.selected;
     if (tr.classList.contains("selected") !== selected) tr.classList.toggle("selected", selected);

@@ -1,13 +1,14 @@
 // What there was from the first moment that is known to the latest one. Knows no page, only what the daemon
 // tells (docs/internals/protocol.md): the state at one moment, and what changed from there on.
 
+import { frame as FRAME, numbers as NUMBERS } from "./fields.js";
+
 const KEPT_NS = 600e9;
 const MOST_EVENTS = 500;
 
 // The state at a frame's moment, made from the one before.
 export function advance(state, frame) {
-  for (const key of ["moment", "now_ns", "capacity", "unmanaged_load", "decisions", "decision_ns", "warnings"])
-    state[key] = frame[key];
+  for (const key of FRAME) state[key] = frame[key];
   state.others = frame.others ?? { programs: 0, contexts: 0 };
   Object.assign(state, frame.setting);
   for (const id of frame.left ?? []) state.programs.delete(id);
@@ -17,8 +18,8 @@ export function advance(state, frame) {
     if (program) Object.assign(program, what);
   };
   for (const grant of frame.grants ?? []) change(grant.id, grant);
-  for (const [id, efficiency, speedup, team, in_region, regions, promised_regions] of frame.numbers ?? [])
-    change(id, { efficiency, speedup, team, in_region, regions, promised_regions });
+  for (const [id, ...values] of frame.numbers ?? [])
+    change(id, Object.fromEntries(NUMBERS.map((key, i) => [key, values[i]])));
   for (const { id, points } of frame.curves ?? []) change(id, { curve: points });
   return state;
 }

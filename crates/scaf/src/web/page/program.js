@@ -1,9 +1,28 @@
 // The selected program: why it has what it has, and its speedup.
 import { Curve } from "./chart.js";
+import { program as fields } from "./fields.js";
 import { Table, each, element, say } from "./table.js";
 
 export function short(number, digits = 2) {
   return number == null ? "–" : number.toFixed(digits);
+}
+
+// What isn't just a field's value.
+const SPECIAL = {
+  mechanism: (p) => [p.mechanism, p.mechanism_reason].filter(Boolean).join("; "),
+  effective_ns: (p) => (p.effective_ns == null && p.dop != null ? "outstanding: the DoP isn't in effect yet" : ""),
+  min: (p) => `${p.min} to ${p.max || "no limit"}, weight ${p.weight}${p.exact ? ", exact" : ""}`,
+  regions: (p) => `${p.regions}, of which ${p.promised_regions} fix their team size`,
+  runtimes: () => "",
+};
+
+function details(p) {
+  const text = ({ key, unit, number, fraction }) => {
+    if (SPECIAL[key]) return SPECIAL[key](p);
+    if (!p[key]) return "";
+    return number ? `${fraction ? short(p[key]) : p[key]} ${unit}`.trim() : String(p[key]);
+  };
+  return fields.filter(({ detail }) => detail).map((field) => [field.detail, text(field)]).filter(([, it]) => it);
 }
 
 export class ProgramView {
@@ -18,17 +37,9 @@ export class ProgramView {
   }
 
   show(program, rank, user) {
-    const rows = !program ? [["Program", "none is selected"]] : [
-      ["Program", `${program.name}, process ${program.pid} of ${user(program.uid)}${program.job ? `, job ${program.job}` : ""}`],
-      ["Why", program.reason],
-      ["How", [program.mechanism, program.mechanism_reason].filter(Boolean).join(": ")],
-      ["Permission", program.permission ?? ""],
-      ["Not gathered", program.ungathered ?? ""],
-      ["Limits", `${program.min} to ${program.max || "no limit"}, weight ${program.weight}` +
-        (program.exact ? ", exact" : "")],
-      ["Regions", `${program.regions}, of which ${program.promised_regions} fix their team size`],
-      ["Earlier runs", program.earlier_runs ? String(program.earlier_runs) : ""],
-    ].filter(([, text]) => text);
+    const rows = !program ? [["program", "none is selected"]] : [
+      ["program", `${program.name}, process ${program.pid} of ${user(program.uid)}`], ...details(program),
+    ];
     each(this.list, rows.flat(), () => element(this.list.children.length % 2 ? "dd" : "dt"), say);
     const known = program && program.curve.length > 0;
     this.picture.hidden = !known;

@@ -32,7 +32,7 @@ export class Table {
     this.body = element("tbody");
     table.replaceChildren(element("caption", { class: "unseen" }, caption), element("thead", {}, this.head), this.body);
     for (const column of columns) {
-      const th = element("th", { scope: "col", class: column.number ? "number" : "" });
+      const th = element("th", { scope: "col", class: column.number ? "number" : "", title: column.about ?? "" });
       if (onSort && column.sort) {
         const button = element("button", { type: "button" }, column.name);
         button.addEventListener("click", () => onSort(column));

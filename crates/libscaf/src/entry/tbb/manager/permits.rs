@@ -11,7 +11,7 @@ use crate::link::affinity::own_pus;
 use crate::link::pages;
 use crate::program::budget::{self, Who};
 use crate::program::keeper;
-use crate::sys::thread::give_way;
+use crate::sys::kernel_threads::give_way;
 use core::ffi::c_void;
 use core::ptr::{eq, from_ref, null};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -72,7 +72,7 @@ struct Call {
 }
 
 /// Tells each owner whose permit has changed without its knowledge, one after the other.
-fn tell(this: *mut Caller) {
+fn tell(this: &Caller) {
     loop {
         let (entry, callback) = {
             let locked = lock();
@@ -89,13 +89,12 @@ fn tell(this: *mut Caller) {
             entry.calls.set(entry.calls.get() + 1);
             (entry, callback)
         };
-        // SAFETY: this thread's own state; the owner of the argument waits for us in `release`.
-        unsafe {
-            let call = Call { entry, outer: (*this).call.cast() };
-            (*this).call = (&raw const call).cast();
-            callback(entry.handle(), entry.argument.get(), NEW_NUMBER);
-            (*this).call = call.outer.cast();
-        }
+        let call = Call { entry, outer: this.call.get().cast() };
+        this.call.set((&raw const call).cast());
+        // SAFETY: oneTBB's callback, with a permit of its own and what it gave for that one. The permit is there:
+        // whoever releases it waits for this call.
+        unsafe { callback(entry.handle(), entry.argument.get(), NEW_NUMBER) };
+        this.call.set(call.outer.cast());
         let _locked = lock();
         entry.calls.set(entry.calls.get().saturating_sub(1));
     }
@@ -115,7 +114,7 @@ fn changed(_: u32) {
 
 /// The program limits oneTBB to `cap` threads (`global_control`): with permits, oneTBB leaves that to us.
 #[inline(always)]
-pub fn set_cap(this: *mut Caller, cap: u32) {
+pub fn set_cap(this: &Caller, cap: u32) {
     if CAP.load(Ordering::Relaxed) != cap && CAP.swap(cap, Ordering::Relaxed) != cap && is_connected() {
         settle(&lock(), None);
         tell(this);
@@ -123,15 +122,14 @@ pub fn set_cap(this: *mut Caller, cap: u32) {
 }
 
 /// The rank of a permit that this thread asks for: inner, if the thread works for another permit.
-fn rank_for(this: *mut Caller, entry: &Entry) -> Rank {
-    // SAFETY: this thread's own state.
-    let works_for = unsafe { (*this).permit.cast::<Entry>() };
+fn rank_for(this: &Caller, entry: &Entry) -> Rank {
+    let works_for = this.permit.get().cast::<Entry>();
     if works_for.is_null() || eq(works_for, entry) { Rank::Outer } else { Rank::Inner }
 }
 
 /// A new permit, or another request for `entry`. `None` if there is no memory.
 pub fn request(
-    this: *mut Caller,
+    this: &Caller,
     client: u64,
     entry: Option<&'static Entry>,
     wish: &Wish,
@@ -175,7 +173,7 @@ pub fn request(
 }
 
 /// Changes a permit that is in one of the states `from`; `false` if it isn't.
-fn change(this: *mut Caller, entry: &'static Entry, from: &[u8], rank: Rank, to: u8) -> bool {
+fn change(this: &Caller, entry: &'static Entry, from: &[u8], rank: Rank, to: u8) -> bool {
     {
         let locked = lock();
         if !from.contains(&entry.state.get()) {
@@ -189,19 +187,19 @@ fn change(this: *mut Caller, entry: &'static Entry, from: &[u8], rank: Rank, to:
     true
 }
 
-pub fn deactivate(this: *mut Caller, entry: &'static Entry) -> bool {
+pub fn deactivate(this: &Caller, entry: &'static Entry) -> bool {
     change(this, entry, &[STATE_ACTIVE, STATE_IDLE], Rank::Off, STATE_INACTIVE)
 }
 
-pub fn idle(this: *mut Caller, entry: &'static Entry) -> bool {
+pub fn idle(this: &Caller, entry: &'static Entry) -> bool {
     change(this, entry, &[STATE_ACTIVE], Rank::Idle, STATE_IDLE)
 }
 
-pub fn activate(this: *mut Caller, entry: &'static Entry) -> bool {
+pub fn activate(this: &Caller, entry: &'static Entry) -> bool {
     change(this, entry, &[STATE_INACTIVE, STATE_IDLE], rank_for(this, entry), STATE_ACTIVE)
 }
 
-pub fn release(this: *mut Caller, entry: &'static Entry) {
+pub fn release(this: &Caller, entry: &'static Entry) {
     {
         let locked = lock();
         entry.state.set(STATE_VOID);
@@ -209,16 +207,14 @@ pub fn release(this: *mut Caller, entry: &'static Entry) {
         settle(&locked, Some(entry));
         entry.used.store(false, Ordering::Relaxed);
     }
-    // SAFETY: this thread's own state; calls lie on its stack. Callbacks around this call aren't waited for.
-    let own = unsafe {
-        let mut own = 0;
-        let mut call: *const Call = (*this).call.cast();
-        while let Some(one) = call.as_ref() {
-            own += u32::from(eq(one.entry, entry));
-            call = one.outer;
-        }
-        own
-    };
+    // Callbacks around this call aren't waited for.
+    let mut own = 0;
+    let mut call: *const Call = this.call.get().cast();
+    // SAFETY: a call lies on this thread's stack, in a frame of `tell` that is around this one.
+    while let Some(one) = unsafe { call.as_ref() } {
+        own += u32::from(eq(one.entry, entry));
+        call = one.outer;
+    }
     let runs_elsewhere = || {
         let _locked = lock();
         entry.calls.get() > own
@@ -235,14 +231,10 @@ pub fn look(entry: &Entry) -> (u32, u8, u32) {
     (entry.permit.given.get(), entry.state.get(), entry.flags.get())
 }
 
-pub fn enter(this: *mut Caller, entry: &'static Entry) {
-    // SAFETY: this thread's own state.
-    let master = unsafe {
-        let master = (*this).from_outside != 0;
-        (*this).permit = from_ref(entry).cast();
-        (*this).is_master = u32::from(master);
-        master
-    };
+pub fn enter(this: &Caller, entry: &'static Entry) {
+    let master = this.from_outside.get() != 0;
+    this.permit.set(from_ref(entry).cast());
+    this.is_master.set(u32::from(master));
     {
         let locked = lock();
         if !master {
@@ -258,14 +250,10 @@ pub fn enter(this: *mut Caller, entry: &'static Entry) {
     tell(this);
 }
 
-pub fn leave(this: *mut Caller) {
-    // SAFETY: this thread's own state; entries are there for ever.
-    let (entry, master) = unsafe {
-        let entry = (*this).permit.cast::<Entry>().as_ref();
-        (*this).permit = null();
-        (entry, (*this).is_master != 0)
-    };
-    let Some(entry) = entry else {
+pub fn leave(this: &Caller) {
+    let master = this.is_master.get() != 0;
+    // SAFETY: null, or the entry that `enter` was given; entries are never given back.
+    let Some(entry) = (unsafe { this.permit.replace(null()).cast::<Entry>().as_ref() }) else {
         return;
     };
     {

@@ -54,28 +54,20 @@ fn end(outcome: Outcome) -> ! {
         sheet.outcome.store(outcome as u32, Ordering::Release);
     }
     loop {
-        // SAFETY: ends the process.
+        // SAFETY: takes a number, and doesn't return.
         unsafe { libc::syscall(libc::SYS_exit_group, 0) };
     }
 }
 
 /// The copy's whole life. `parent` is the program, `pu` its master's, `own` addresses that it writes to.
-pub unsafe fn run(
-    sheet: &'static Sheet,
-    parent: libc::pid_t,
-    pu: c_int,
-    own: &[usize],
-    alone: impl FnOnce(),
-) -> ! {
+pub fn run(sheet: &'static Sheet, parent: libc::pid_t, pu: c_int, own: &[usize], alone: impl FnOnce()) -> ! {
     WORD.store((&raw const *sheet).cast_mut(), Ordering::Relaxed);
-    // SAFETY: plain system calls on memory of ours.
-    let ready = unsafe {
-        leave_company(parent)
-            && set_deadline()
-            && take_a_pu(pu)
-            && guard(sheet, own)
-            && libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) == 0
-    };
+    let ready = leave_company(parent)
+        && set_deadline()
+        && take_a_pu(pu)
+        && guard(sheet, own)
+        // SAFETY: takes numbers only.
+        && unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) } == 0;
     if !ready {
         end(Outcome::Refused);
     }
@@ -93,8 +85,9 @@ pub unsafe fn run(
 }
 
 /// Ends with its maker, and leaves files, terminal, process group and signals behind.
-unsafe fn leave_company(parent: libc::pid_t) -> bool {
-    // SAFETY: plain system calls on memory of ours; the handlers are functions of this library.
+fn leave_company(parent: libc::pid_t) -> bool {
+    // SAFETY: the kernel reads masks and actions of ours, which may begin as zeros; the handlers are functions of
+    // this library, of the type that SA_SIGINFO says. Nobody in this process uses its files any more.
     unsafe {
         if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 || libc::getppid() != parent {
             return false;
@@ -133,8 +126,8 @@ unsafe fn leave_company(parent: libc::pid_t) -> bool {
 }
 
 /// A timer that kills the process, which needs no handler.
-unsafe fn set_deadline() -> bool {
-    // SAFETY: plain system calls on memory of ours.
+fn set_deadline() -> bool {
+    // SAFETY: the kernel reads and writes structures of ours, for which zeros are a value.
     unsafe {
         let mut event: libc::sigevent = zeroed();
         event.sigev_notify = libc::SIGEV_SIGNAL;
@@ -149,7 +142,7 @@ unsafe fn set_deadline() -> bool {
 }
 
 /// Moves to the last PU that the program's master isn't on, if there is one. Only CPU time counts.
-unsafe fn take_a_pu(pu: c_int) -> bool {
+fn take_a_pu(pu: c_int) -> bool {
     let mut mask = [0u64; MASK_WORDS];
     // SAFETY: fills and reads memory of ours.
     unsafe {
@@ -169,7 +162,7 @@ unsafe fn take_a_pu(pu: c_int) -> bool {
 }
 
 /// Makes memory that is shared with others read-only, but for the sheet, and gives up the report page.
-unsafe fn guard(sheet: &'static Sheet, own: &[usize]) -> bool {
+fn guard(sheet: &'static Sheet, own: &[usize]) -> bool {
     pages::unmap();
     let sheet = (&raw const *sheet).addr();
     each_mapping(|mapping| match mapping.care(own) {

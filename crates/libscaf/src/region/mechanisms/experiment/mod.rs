@@ -3,9 +3,9 @@
 //! goes on with one context less. The copy is harmless ([`child`]), and the program can't notice it: its end
 //! sends no signal, and a plain wait doesn't see it. There is at most one at a time. It ends with its
 //! deadline, with the thread that made it, or with the program. The daemon orders one region at a time, by
-//! rules of its own (`scaf-policy`'s `experiment`). Here are the rules that only the process can check: who
-//! else is at work in it, and what it has mapped. `SCAF_EXPERIMENT_EVERY=N`, for tests, tries every Nth
-//! region of several threads, ordered or not, even without room and with other threads at work.
+//! rules of its own (`crates/scafd/src/serial_trials.rs`). Here are the rules that only the process can check: who else is
+//! at work in it, and what it has mapped. `SCAF_EXPERIMENT_EVERY=N`, for tests, tries every Nth region of
+//! several threads, ordered or not, even without room and with other threads at work.
 
 mod child;
 mod process;
@@ -22,7 +22,7 @@ use crate::sys::settings;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use scaf_proto::experiment::{Account, Outcome};
+use scaf_proto::experiment::{Account, Order, Outcome};
 use scaf_team::choice::{Choice, Length};
 use scaf_team::sandbox::proc_lines;
 use scaf_team::sandbox::proc_maps::Care;
@@ -33,8 +33,12 @@ const LATE_TICKS: u64 = 1 << 33;
 const LOOK_TICKS: u64 = 1 << 20;
 /// clone3's flag that the copy is to have none of the program's signal handlers.
 const CLEAR_SIGNAL_HANDLERS: u64 = 1 << 32;
-/// 1 while there is an experiment: it takes one of the program's contexts.
-static RUNNING: AtomicU32 = AtomicU32::new(0);
+/// Bits; 0 while experiments are off.
+static STATE: AtomicU32 = AtomicU32::new(0);
+/// There is an experiment: it takes one of the program's contexts.
+const RUNNING: u32 = 1;
+/// Every Nth region is to be tried.
+const EVERY_NTH: u32 = 2;
 /// The copy's process id, or 0.
 static PID: AtomicU32 = AtomicU32::new(0);
 static MADE: AtomicU64 = AtomicU64::new(0);
@@ -57,36 +61,50 @@ pub struct Candidate {
     pub plain: bool,
 }
 
+pub fn at_load() {
+    if settings::get().experiment_every != 0 {
+        STATE.store(EVERY_NTH, Ordering::Relaxed);
+    }
+}
+
+/// Whether [`attend`] has something to do. While experiments are off, that is one branch.
 #[inline(always)]
 pub fn concerns(body: Body) -> bool {
-    let order = pages::grant().ordered();
-    let ordered = order.is_for(body as usize) && order.bits() != TAKEN.load(Ordering::Relaxed);
-    ordered || RUNNING.load(Ordering::Relaxed) != 0 || settings::get().experiment_every != 0
+    let (order, state) = (pages::grant().ordered(), STATE.load(Ordering::Relaxed));
+    order.bits() | u64::from(state) != 0 && (state != 0 || is_ordered(order, body))
+}
+
+fn is_ordered(order: Order, body: Body) -> bool {
+    order.is_for(body as usize) && order.bits() != TAKEN.load(Ordering::Relaxed)
 }
 
 /// Contexts that an experiment takes now.
 #[inline(always)]
 pub fn contexts() -> u32 {
-    RUNNING.load(Ordering::Relaxed)
+    STATE.load(Ordering::Relaxed) & RUNNING
+}
+
+fn is_over() {
+    STATE.fetch_and(!RUNNING, Ordering::Relaxed);
 }
 
 /// Looks after a running experiment, or makes one of the region if wanted: the copy then runs `alone`.
 /// `again` chooses the region's team anew, as for that length; a choice that has changed is returned.
 #[cold]
 #[inline(never)]
-pub unsafe fn attend(
+pub fn attend(
     region: &Candidate,
     again: impl Fn(Option<Length>) -> Choice,
     alone: impl FnOnce(),
 ) -> Option<Choice> {
     keeping_errno(|| {
-        if RUNNING.load(Ordering::Relaxed) != 0 {
+        if contexts() != 0 {
             collect(ticks());
-            return (RUNNING.load(Ordering::Relaxed) == 0).then(|| again(None));
+            return (contexts() == 0).then(|| again(None));
         }
         let forced = is_nth(region);
         let order = pages::grant().ordered();
-        let ordered = order.is_for(region.body as usize) && order.bits() != TAKEN.load(Ordering::Relaxed);
+        let ordered = is_ordered(order, region.body);
         if !forced && !ordered {
             return None;
         }
@@ -94,19 +112,18 @@ pub unsafe fn attend(
             TAKEN.store(order.bits(), Ordering::Relaxed);
         }
         // Another thread may have been first.
-        if RUNNING.swap(1, Ordering::Relaxed) != 0 {
+        if STATE.fetch_or(RUNNING, Ordering::Relaxed) & RUNNING != 0 {
             return None;
         }
         REGION.store(region.body as usize as u64, Ordering::Relaxed);
         // A long region keeps its team so that it can grow; this run makes room all the same.
         let chosen = again(Some(Length::Short));
         let room = forced || (region.is_eligible() && chosen.ids == 0 && chosen.team < region.choice.team);
-        // SAFETY: the caller's word.
-        let failed = if room { unsafe { make(region, forced, alone) } } else { Err(Outcome::NoRoom) };
-        match failed {
+        let made = if room { make(region, forced, alone) } else { Err(Outcome::NoRoom) };
+        match made {
             Ok(()) => Some(chosen),
             Err(outcome) => {
-                RUNNING.store(0, Ordering::Relaxed);
+                is_over();
                 tell(outcome, 0, 0);
                 None
             }
@@ -126,7 +143,7 @@ fn is_nth(region: &Candidate) -> bool {
     every != 0 && region.is_eligible() && PASSED.fetch_add(1, Ordering::Relaxed) % every.max(1) == every - 1
 }
 
-unsafe fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result<(), Outcome> {
+fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result<(), Outcome> {
     let sheet = sheet().ok_or(Outcome::Refused)?;
     let here = 0u8;
     let own = [(&raw const here).addr(), thread_block().addr()];
@@ -135,36 +152,24 @@ unsafe fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result
     }
     sheet.outcome.store(0, Ordering::Relaxed);
     child::prepare();
-    // SAFETY: plain system calls. The copy has a copy of this stack, and goes on with it as after a fork.
-    unsafe {
-        let parent = libc::getpid();
-        let pu = libc::sched_getcpu();
-        let arguments = libc::clone_args {
-            flags: CLEAR_SIGNAL_HANDLERS,
-            pidfd: 0,
-            child_tid: 0,
-            parent_tid: 0,
-            exit_signal: 0,
-            stack: 0,
-            stack_size: 0,
-            tls: 0,
-            set_tid: 0,
-            set_tid_size: 0,
-            cgroup: 0,
-        };
-        let pid = libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<libc::clone_args>());
-        if pid == 0 {
-            child::run(sheet, parent, pu, &own, alone);
-        }
-        if pid < 0 {
-            return Err(Outcome::Refused);
-        }
-        let now = ticks();
-        MADE.store(now, Ordering::Relaxed);
-        LOOKED.store(now, Ordering::Relaxed);
-        PID.store(pid as u32, Ordering::Release);
-        Ok(())
+    // SAFETY: asks for two numbers; clone3's arguments may be zeros, which is a fork.
+    let (parent, pu, mut arguments) =
+        unsafe { (libc::getpid(), libc::sched_getcpu(), core::mem::zeroed::<libc::clone_args>()) };
+    arguments.flags = CLEAR_SIGNAL_HANDLERS;
+    // SAFETY: the kernel reads the arguments. The copy has a copy of this stack, and goes on with it as after a
+    // fork; it makes nothing but calls that are safe there ([`child`]).
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<libc::clone_args>()) };
+    if pid == 0 {
+        child::run(sheet, parent, pu, &own, alone);
     }
+    if pid < 0 {
+        return Err(Outcome::Refused);
+    }
+    let now = ticks();
+    MADE.store(now, Ordering::Relaxed);
+    LOOKED.store(now, Ordering::Relaxed);
+    PID.store(pid as u32, Ordering::Release);
+    Ok(())
 }
 
 fn sheet() -> Option<&'static Sheet> {
@@ -223,14 +228,14 @@ fn collect(now: u64) {
                 _ => (0, 0),
             };
             tell(outcome, cpu_ns, lost_ns);
-            RUNNING.store(0, Ordering::Relaxed);
+            is_over();
         }
     }
 }
 
 /// Waits for the copy by `__WCLONE`; 0 if it hasn't ended. A wait for any process may have taken it.
 fn wait(pid: u32, how: c_int) -> i64 {
-    // SAFETY: asks for no status.
+    // SAFETY: the kernel writes nothing: neither status nor usage is asked for.
     unsafe {
         libc::syscall(libc::SYS_wait4, pid, null_mut::<c_int>(), how | libc::__WCLONE, null_mut::<c_void>())
     }
@@ -238,7 +243,7 @@ fn wait(pid: u32, how: c_int) -> i64 {
 
 /// Kills the copy. Nobody has waited for it, so its number isn't another process's.
 fn kill(pid: u32) {
-    // SAFETY: a plain system call.
+    // SAFETY: sends a signal to another process, and touches no memory.
     unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
 }
 
@@ -249,7 +254,7 @@ fn tell(outcome: Outcome, cpu_ns: u64, lost_ns: u64) {
 
 /// After a fork, in the child: neither the experiment nor the page is its own.
 pub fn after_fork() {
-    RUNNING.store(0, Ordering::Relaxed);
+    is_over();
     PID.store(0, Ordering::Relaxed);
     let sheet = SHEET.swap(null_mut(), Ordering::Relaxed);
     if !sheet.is_null() {

@@ -18,40 +18,34 @@ static CHOSEN: AtomicU32 = AtomicU32::new(0);
 static BY_ITSELF: AtomicU32 = AtomicU32::new(0);
 
 #[inline(always)]
-pub unsafe fn follow(this: *mut Thread, runtime: &Runtime, team: u32) {
+pub fn follow(this: &Thread, runtime: &Runtime, team: u32) {
     if BY_ITSELF.load(Ordering::Relaxed) == 0 {
         ask(runtime);
     }
-    // SAFETY: this thread's own state.
-    unsafe {
-        // A team whose threads' storage is noted is to be gathered as soon as they sleep.
-        let crowded = is_crowded(team) || (*this).notes != 0;
-        if crowded != ((*this).blocktime != 0) {
-            change(this, runtime, crowded);
-        }
+    // A team whose threads' TLS bases are recorded is to be gathered as soon as they sleep.
+    let crowded = is_crowded(team) || this.records.get() != 0;
+    if crowded != (this.blocktime.get() != 0) {
+        change(this, runtime, crowded);
     }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn change(this: *mut Thread, runtime: &Runtime, crowded: bool) {
+fn change(this: &Thread, runtime: &Runtime, crowded: bool) {
     let Some(set) = runtime.set_blocktime else { return };
-    // SAFETY: this thread's own state; settings of this thread and its teams.
-    unsafe {
-        if !crowded {
-            set((*this).blocktime.wrapping_sub(1) as c_int);
-            (*this).blocktime = 0;
-        } else if is_ours() {
-            (*this).blocktime = BY_ITSELF.load(Ordering::Relaxed);
-            set(0);
-        }
+    // SAFETY: kmp_set_blocktime takes any number; it is a setting of the calling thread and its teams.
+    let set = |milliseconds| unsafe { set(milliseconds) };
+    if !crowded {
+        set(this.blocktime.take().wrapping_sub(1) as c_int);
+    } else if is_ours() {
+        this.blocktime.set(BY_ITSELF.load(Ordering::Relaxed));
+        set(0);
     }
 }
 
 #[cold]
 fn ask(runtime: &Runtime) {
-    // SAFETY: it takes nothing.
-    let own = runtime.get_blocktime.map_or(0, |get| unsafe { get() });
+    let own = runtime.ask_blocktime().unwrap_or(0);
     BY_ITSELF.store((own.max(0) as u32).wrapping_add(1), Ordering::Relaxed);
 }
 
@@ -61,8 +55,7 @@ fn is_ours() -> bool {
     settings.spin.is_some() && !settings.own_blocking && CHOSEN.load(Ordering::Relaxed) == 0
 }
 
-pub unsafe fn is_chosen(this: *mut Thread) {
+pub fn is_chosen(this: &Thread) {
     CHOSEN.store(1, Ordering::Relaxed);
-    // SAFETY: this thread's own state.
-    unsafe { (*this).blocktime = 0 }
+    this.blocktime.set(0);
 }

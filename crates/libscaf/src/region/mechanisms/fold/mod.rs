@@ -22,10 +22,9 @@ use scaf_team::barrier::Passed;
 
 /// A region is entered, at tick `at`: waits that aren't ours follow the fold, too.
 #[inline(always)]
-pub unsafe fn enter(this: *mut Thread, runtime: &Runtime, team: u32, at: u64) {
+pub fn enter(this: &Thread, runtime: &Runtime, team: u32, at: u64) {
     if runtime.is_llvms() {
-        // SAFETY: this thread's own state.
-        unsafe { blocking::follow(this, runtime, team) }
+        blocking::follow(this, runtime, team);
     } else {
         spins::enter(runtime, team, at);
     }
@@ -49,7 +48,7 @@ const SPIN_CROWDED: u32 = 100;
 
 /// Waits at the region's barrier: ours, or `real` where it isn't ours, or not any more.
 #[inline(always)]
-pub unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: impl FnOnce()) {
+pub fn meet(this: &Thread, frame: &Frame, runtime: &Runtime, real: impl FnOnce()) {
     let since = ticks();
     let team = frame.team(runtime);
     frame.mark(since, team);
@@ -67,11 +66,9 @@ pub unsafe fn meet(this: *mut Thread, frame: &Frame, runtime: &Runtime, real: im
         }
         passed == Passed::Gathered
     };
-    // SAFETY: this thread's own state.
-    unsafe {
-        if frame.waits(this, since, wait) {
-            midway::join(this, frame);
-        }
+    if frame.waits(this, since, wait) {
+        // SAFETY: the barrier has gathered the team, of which this thread is one.
+        unsafe { midway::join(this, frame) };
     }
 }
 

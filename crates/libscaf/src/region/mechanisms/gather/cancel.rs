@@ -5,7 +5,7 @@
 //! being run, and so are met dependences on them.
 
 use super::forbids;
-use super::gathered_team::{CREW, MEMBERS, Member, SHARES, TEAM};
+use super::gathered_team::{MEMBERS, Member, SCHEDULER, SHARES, TEAM};
 pub use super::task_pool::drops;
 use super::task_pool::with;
 use crate::runtimes::entries::Runtime;
@@ -57,7 +57,7 @@ fn cancel_in_team(me: &Member, what: Cancelled) {
     if me.is_alone() {
         me.cancelled.set(me.cancelled.get() | what as u32);
     } else {
-        CREW.cancel(what, &Futex);
+        SCHEDULER.cancel(what, &Futex);
     }
 }
 
@@ -88,7 +88,7 @@ pub fn end(master: &Member, size: u32) {
     let first = TEAM.share.get();
     let come = |member: &Member| member.share.get().wrapping_sub(first);
     let mut most = come(master);
-    if CREW.is_cancelled(Cancelled::Region) {
+    if SCHEDULER.is_cancelled(Cancelled::Region) {
         SHARES.abandon();
         most = MEMBERS.iter().take(size as usize).map(come).fold(most, u32::max);
     }

@@ -6,14 +6,14 @@
 //! the other member has: then one more carrier comes, up to one each, which is what folding has. A region
 //! that needs this often is folded for a while.
 
-use super::gathered_team::{CARRIERS, CREW, Carrier, MOST};
+use super::gathered_team::{CARRIERS, Carrier, MOST, SCHEDULER};
 use super::{carriers, midway_report, stuck_regions, worker_tls};
 use crate::link::{grant, pages, silence};
 use crate::runtimes::lookup::Code;
 use crate::sys::clock::{now_ms, ran_for};
 use crate::sys::futex::Futex;
+use crate::sys::kernel_threads::spawn;
 use crate::sys::order::{can_order, order};
-use crate::sys::thread::spawn;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -105,20 +105,24 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
             before_order = before_order.map(|left| left.saturating_sub(passed));
             // That takes a while, so not where somebody waits for us.
             if before_order == Some(0) && !is_stuck {
-                CREW.can_order(can_order());
+                SCHEDULER.allow_exclusive(can_order());
                 before_order = None;
             }
-            idle = if CREW.open() == 0 && regions == before { idle.saturating_add(passed) } else { 0 };
+            idle = if SCHEDULER.carrier_limit() == 0 && regions == before {
+                idle.saturating_add(passed)
+            } else {
+                0
+            };
             before = regions;
         }
-        if CREW.open() != 0 {
+        if SCHEDULER.carrier_limit() != 0 {
             midway_report::look(RUNNING.0.get());
-            let carriers = pace.carriers(wanted(), CREW.size());
-            if CREW.widen(carriers, put_in_order) {
-                carriers::call(carriers);
+            let carriers = pace.carriers(wanted(), SCHEDULER.size());
+            if SCHEDULER.widen(carriers, put_in_order) {
+                carriers::wake(carriers);
             } else {
-                CREW.narrow(carriers);
-                carriers::call_missing(CREW.open());
+                SCHEDULER.narrow(carriers);
+                carriers::wake_missing(SCHEDULER.carrier_limit());
             }
         }
         if idle > IDLE_MS {
@@ -146,16 +150,16 @@ fn put_in_order() -> bool {
 
 /// Carriers that the region is to have by the grant.
 fn wanted() -> u32 {
-    pages::grant().word().dop().unwrap_or(u32::MAX).clamp(1, CREW.size().max(1))
+    pages::grant().word().dop().unwrap_or(u32::MAX).clamp(1, SCHEDULER.size().max(1))
 }
 
 /// Whether a member is stuck.
 fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) -> bool {
-    let open = CREW.open();
+    let open = SCHEDULER.carrier_limit();
     if open == 0 {
         return false;
     }
-    let may_have_more = pace.carriers(wanted(), u32::MAX) < CREW.size();
+    let may_have_more = pace.carriers(wanted(), u32::MAX) < SCHEDULER.size();
     let stuck = is_stuck(open, seen, passed) && may_have_more;
     if !stuck {
         pace.is_calm(passed);
@@ -177,7 +181,7 @@ fn sleeps(open: u32, seen: &[Seen; MOST]) -> bool {
     let sleeps = |(carrier, seen): (&Carrier, &Seen)| {
         !naps(carrier) && !seen.runs && is_asleep(carrier.task.load(Ordering::Relaxed))
     };
-    CREW.has_ready() && CARRIERS.iter().zip(seen).take(open as usize).any(sleeps)
+    SCHEDULER.has_ready() && CARRIERS.iter().zip(seen).take(open as usize).any(sleeps)
 }
 
 /// What was seen of a carrier at the last look.
@@ -196,8 +200,8 @@ struct Seen {
 
 /// Whether a member is ready that nobody runs, and a carrier is stuck with another one.
 fn is_stuck(open: u32, seen: &mut [Seen; MOST], passed: u32) -> bool {
-    let ready = CREW.has_ready();
-    let waits = ready || CREW.has_spinning();
+    let ready = SCHEDULER.has_ready();
+    let waits = ready || SCHEDULER.has_spinning();
     let most = if ready { COMPUTES_MS } else { COMPUTES_LONG_MS };
     let mut stuck = false;
     for (carrier, seen) in CARRIERS.iter().zip(seen).take(open as usize) {

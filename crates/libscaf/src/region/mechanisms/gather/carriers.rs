@@ -1,12 +1,12 @@
 //! Carriers: the kernel threads that run members.
 
-use super::fibers::carry;
-use super::gathered_team::{CARRIERS, CREW, Carrier, MASTERS, has_context, reset_idle};
+use super::fibers::run_fiber;
+use super::gathered_team::{CARRIERS, Carrier, MASTERS, SCHEDULER, has_context, reset_idle};
 use super::worker_tls;
 use crate::program::masters;
-use crate::sys::arch::{self, Context};
+use crate::sys::arch::{self, Fiber};
 use crate::sys::futex::Futex;
-use crate::sys::thread::{give_way, own_task, spawn};
+use crate::sys::kernel_threads::{give_way, own_task, spawn};
 use core::ffi::c_void;
 use core::hint::spin_loop;
 use core::ptr::{null_mut, without_provenance_mut};
@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
 
 /// What carriers without work sleep on, and how many do.
-static BELL: AtomicU32 = AtomicU32::new(0);
+static WAKE_SEQ: AtomicU32 = AtomicU32::new(0);
 static SLEEPERS: AtomicU32 = AtomicU32::new(0);
 
 /// Ticks that a carrier with a context of its own waits for the next region before it sleeps (about 1 ms).
@@ -30,7 +30,7 @@ pub fn begin() -> &'static Carrier {
 }
 
 /// The master of a region that was gathered at a barrier, behind that; its own carrier.
-pub fn gathered() -> &'static Carrier {
+pub fn begin_midway() -> &'static Carrier {
     MASTERS.task.store(own_task(), Ordering::Relaxed);
     reset_idle();
     MASTERS
@@ -38,7 +38,7 @@ pub fn gathered() -> &'static Carrier {
 
 /// Calls carriers up to that number, the master's included.
 #[cold]
-pub fn call(carriers: u32) {
+pub fn wake(carriers: u32) {
     for number in 1..carriers {
         let Some(carrier) = CARRIERS.get(number as usize) else { break };
         if carrier.there.load(Ordering::Relaxed) == 0 && carrier.there.swap(1, Ordering::Relaxed) == 0 {
@@ -50,27 +50,27 @@ pub fn call(carriers: u32) {
             }
         }
     }
-    BELL.fetch_add(1, Ordering::SeqCst);
-    // Who isn't counted yet will find the bell rung.
+    WAKE_SEQ.fetch_add(1, Ordering::SeqCst);
+    // Who isn't counted yet will find the seen rung.
     if SLEEPERS.load(Ordering::SeqCst) != 0 {
-        Futex.wake_all(&BELL);
+        Futex.wake_all(&WAKE_SEQ);
     }
 }
 
 /// The same where one is missing: the system may have refused a thread.
-pub fn call_missing(carriers: u32) {
+pub fn wake_missing(carriers: u32) {
     let is_missing = |carrier: &Carrier| carrier.there.load(Ordering::Relaxed) == 0;
     if CARRIERS.iter().take(carriers as usize).skip(1).any(is_missing) {
-        call(carriers);
+        wake(carriers);
     }
 }
 
 /// Waits until no carrier but the master's is in the region that was closed.
 #[inline]
-pub fn dismiss() {
-    if !CREW.is_empty() {
-        CREW.tell(&Futex);
-        while !CREW.is_empty() {
+pub fn wait_for_others() {
+    if !SCHEDULER.is_quiescent() {
+        SCHEDULER.notify(&Futex);
+        while !SCHEDULER.is_quiescent() {
             give_way();
         }
     }
@@ -82,35 +82,35 @@ extern "C" fn run(number: *mut c_void) -> *mut c_void {
     let Some(carrier) = CARRIERS.get(number) else { return null_mut() };
     let number = number as u32;
     // SAFETY: its own home, before it has any work.
-    unsafe { *carrier.home.get() = Context::with_storage(arch::storage()) };
+    unsafe { *carrier.home.get() = Fiber::with_tls(arch::tls_base()) };
     carrier.task.store(own_task(), Ordering::Relaxed);
     let mut has = None;
     loop {
-        let bell = BELL.load(Ordering::SeqCst);
-        if CREW.board(number) {
+        let seen = WAKE_SEQ.load(Ordering::SeqCst);
+        if SCHEDULER.carrier_enters(number) {
             // Of each team anew: a team's threads may block some for a while.
             worker_tls::take_signals(&mut has);
-            serve(carrier, number);
-            CREW.unboard();
-        } else if !rings_soon(bell, number) {
+            run_fibers(carrier, number);
+            SCHEDULER.carrier_leaves();
+        } else if !is_woken_soon(seen, number) {
             SLEEPERS.fetch_add(1, Ordering::SeqCst);
-            Futex.sleep(&BELL, bell, 0);
+            Futex.sleep(&WAKE_SEQ, seen, 0);
             SLEEPERS.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }
 
-/// Waits a moment for the bell, where the carrier has a context that nobody else of the program wants.
-fn rings_soon(bell: u32, number: u32) -> bool {
+/// Waits a moment for the seen, where the carrier has a context that nobody else of the program wants.
+fn is_woken_soon(seen: u32, number: u32) -> bool {
     let since = arch::ticks();
     while has_context(number)
         && !masters::is_team_running()
         && arch::ticks().wrapping_sub(since) < BETWEEN_TICKS
     {
-        if BELL.load(Ordering::Acquire) != bell || CREW.open() > number {
+        if WAKE_SEQ.load(Ordering::Acquire) != seen || SCHEDULER.carrier_limit() > number {
             return true;
         }
-        if CREW.open() != 0 {
+        if SCHEDULER.carrier_limit() != 0 {
             return false;
         }
         spin_loop();
@@ -119,11 +119,11 @@ fn rings_soon(bell: u32, number: u32) -> bool {
 }
 
 /// Runs members until the carrier isn't wanted any more.
-fn serve(carrier: &'static Carrier, number: u32) {
-    while !CREW.is_surplus(number) {
-        let next = CREW.take_near(number, 0).or_else(|| CREW.take(number, 0)).or_else(|| {
-            let look = || match CREW.take(number, 0) {
-                None => CREW.is_surplus(number).then_some(None),
+fn run_fibers(carrier: &'static Carrier, number: u32) {
+    while !SCHEDULER.is_surplus(number) {
+        let next = SCHEDULER.take_near(number, 0).or_else(|| SCHEDULER.take(number, 0)).or_else(|| {
+            let look = || match SCHEDULER.take(number, 0) {
+                None => SCHEDULER.is_surplus(number).then_some(None),
                 next => Some(next),
             };
             let since = arch::ticks();
@@ -133,7 +133,7 @@ fn serve(carrier: &'static Carrier, number: u32) {
         });
         if let Some(next) = next {
             // SAFETY: it was taken.
-            unsafe { carry(carrier, next) };
+            unsafe { run_fiber(carrier, next) };
         }
     }
 }
@@ -145,5 +145,5 @@ pub fn after_fork() {
         carrier.take_idle();
     }
     SLEEPERS.store(0, Ordering::Relaxed);
-    CREW.after_fork();
+    SCHEDULER.after_fork();
 }

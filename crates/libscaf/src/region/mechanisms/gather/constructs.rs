@@ -4,14 +4,14 @@
 
 use super::cancel::{self, Construct, is_cancelled};
 use super::explicit_tasks::end_inner;
-use super::fibers::{give_turn, meet, meet_or_leave};
-use super::gathered_team::{CREW, Member, SHARES, TEAM, around};
-use super::loop_memory::{self, Room};
+use super::fibers::{meet, meet_or_leave, yield_member};
+use super::gathered_team::{Member, SCHEDULER, SHARES, TEAM, around};
+use super::loop_memory::{self, LoopMemory};
 use super::midway;
 use crate::region::thread::thread;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut};
-use scaf_team::gather::worksharing::{Came, Hand, Loop, Rule};
+use scaf_team::gather::worksharing::{Assigned, Came, Loop, Rule};
 
 /// Waits for all members.
 #[inline(always)]
@@ -24,8 +24,8 @@ pub unsafe fn barrier(me: &'static Member) {
         }
         midway::mark(me);
         let last = meet(me, true);
-        if CREW.is_homeward() {
-            midway::back(me, last);
+        if SCHEDULER.is_returning() {
+            midway::return_to_thread(me, last);
         }
     }
 }
@@ -61,7 +61,7 @@ pub unsafe fn come(me: &'static Member, whole: &Loop) -> bool {
 }
 
 /// The same; who is the first prepares the share's room, before the others go on.
-pub unsafe fn come_and(me: &'static Member, whole: &Loop, prepare: impl Fn(&Room)) -> bool {
+pub unsafe fn come_and(me: &'static Member, whole: &Loop, prepare: impl Fn(&LoopMemory)) -> bool {
     if me.is_alone() {
         if let Some(inner) = me.inside() {
             inner.open(whole);
@@ -71,7 +71,7 @@ pub unsafe fn come_and(me: &'static Member, whole: &Loop, prepare: impl Fn(&Room
     }
     let number = me.share.get().wrapping_add(1);
     me.share.set(number);
-    me.hand.set(Hand::NOTHING);
+    me.assigned.set(Assigned::NONE);
     loop {
         match SHARES.come_and(number, whole, || prepare(loop_memory::of(number))) {
             Came::First => return true,
@@ -79,7 +79,7 @@ pub unsafe fn come_and(me: &'static Member, whole: &Loop, prepare: impl Fn(&Room
             // Those that have left the region leave no share. What comes now isn't dealt out to the member.
             Came::TooEarly if is_cancelled(me, Construct::Region) => return false,
             // SAFETY: the caller runs the member.
-            Came::TooEarly => unsafe { give_turn(me) },
+            Came::TooEarly => unsafe { yield_member(me) },
         }
     }
 }
@@ -92,16 +92,16 @@ pub fn leave(me: &Member) {
 
 /// The same for the share of this number.
 pub fn leave_share(number: u32) {
-    SHARES.leave_and(number, CREW.size(), || loop_memory::of(number).close());
+    SHARES.leave_and(number, SCHEDULER.size(), || loop_memory::of(number).close());
 }
 
 fn deal(me: &Member) -> Option<(u64, u64)> {
     match me.inside() {
         Some(inner) => inner.deal(),
         None => {
-            let mut hand = me.hand.get();
-            let dealt = SHARES.deal(me.share.get(), (me.number.get(), CREW.size()), &mut hand);
-            me.hand.set(hand);
+            let mut assigned = me.assigned.get();
+            let dealt = SHARES.deal(me.share.get(), (me.number.get(), SCHEDULER.size()), &mut assigned);
+            me.assigned.set(assigned);
             dealt
         }
     }
@@ -232,7 +232,7 @@ pub fn number(me: &Member) -> c_int {
 /// Threads of the innermost team.
 #[inline(always)]
 pub fn size(me: &Member) -> c_int {
-    if me.is_alone() { 1 } else { CREW.size() as c_int }
+    if me.is_alone() { 1 } else { SCHEDULER.size() as c_int }
 }
 
 /// Parallel regions around the member.
@@ -243,7 +243,7 @@ pub fn level(me: &Member) -> c_int {
 /// Threads of the team at that level.
 pub fn size_at(me: &Member, level: c_int) -> c_int {
     match level {
-        1 => CREW.size() as c_int,
+        1 => SCHEDULER.size() as c_int,
         0 => 1,
         level if (2..=me.levels()).contains(&level) => 1,
         _ => -1,

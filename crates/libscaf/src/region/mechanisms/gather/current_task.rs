@@ -3,7 +3,7 @@
 use scaf_team::gather::task_table::{NONE, Number};
 
 #[derive(Clone, Copy)]
-pub struct Current {
+pub struct CurrentTask {
     /// Its record, if it has had any need of one.
     pub record: Number,
     /// The innermost group around it.
@@ -17,10 +17,10 @@ pub struct Current {
     pub unrecorded: u32,
 }
 
-impl Current {
+impl CurrentTask {
     /// That of a member itself.
-    pub const MEMBERS: Current =
-        Current { record: NONE, group: NONE, home: NONE, is_final: false, at_once: false, unrecorded: 0 };
+    pub const MEMBERS: CurrentTask =
+        CurrentTask { record: NONE, group: NONE, home: NONE, is_final: false, at_once: false, unrecorded: 0 };
 
     /// Whether tasks that it creates may be deferred.
     pub fn defers(&self) -> bool {

@@ -10,7 +10,7 @@ use scaf_team::gather::task_table::Kind;
 
 /// A task's dependences that are left to look at.
 #[derive(Clone)]
-pub enum Needs {
+pub enum DependList {
     Words(Words),
     Records(Records),
 }
@@ -41,17 +41,18 @@ pub struct Record {
     kind: u8,
 }
 
-impl Needs {
-    pub const NONE: Needs = Needs::Words(Words { words: null(), next: 0, count: 0, alone: 0, read: 0 });
+impl DependList {
+    pub const NONE: DependList =
+        DependList::Words(Words { words: null(), next: 0, count: 0, alone: 0, read: 0 });
 
     /// # Safety
     /// `array` is of gcc's form, and lives as long as this.
-    pub unsafe fn of(array: *const usize) -> Needs {
+    pub unsafe fn of(array: *const usize) -> DependList {
         // SAFETY: the caller's word.
         unsafe {
             let [first, second, third, fourth] =
                 [0, 1, 2, 3].map(|word| if word < 3 || *array == 0 { *array.add(word) } else { 0 });
-            Needs::Words(if first != 0 {
+            DependList::Words(if first != 0 {
                 Words {
                     words: array.add(2),
                     next: 0,
@@ -68,15 +69,15 @@ impl Needs {
 
     /// # Safety
     /// Both are arrays of so many records, which live as long as this.
-    pub unsafe fn of_records(first: (*const Record, i32), second: (*const Record, i32)) -> Needs {
+    pub unsafe fn of_records(first: (*const Record, i32), second: (*const Record, i32)) -> DependList {
         let [count, then_count] = [first.1, second.1].map(|count| count.max(0) as usize);
-        Needs::Records(Records { record: first.0, count, then: second.0, then_count })
+        DependList::Records(Records { record: first.0, count, then: second.0, then_count })
     }
 
     pub fn are_none(&self) -> bool {
         match self {
-            Needs::Words(words) => words.count == 0,
-            Needs::Records(records) => records.count == 0 && records.then_count == 0,
+            DependList::Words(words) => words.count == 0,
+            DependList::Records(records) => records.count == 0 && records.then_count == 0,
         }
     }
 
@@ -86,13 +87,13 @@ impl Needs {
     }
 }
 
-impl Iterator for Needs {
+impl Iterator for DependList {
     type Item = (usize, Kind);
 
     fn next(&mut self) -> Option<(usize, Kind)> {
         match self {
-            Needs::Words(words) => words.next(),
-            Needs::Records(records) => records.next(),
+            DependList::Words(words) => words.next(),
+            DependList::Records(records) => records.next(),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::constructs::{come_and, leave_share, next};
 use super::fibers::wait_for;
-use super::gathered_team::{CREW, Member, around};
+use super::gathered_team::{Member, SCHEDULER, around};
 use super::gomp_loop_start::{Asked, come, room, rule};
 use super::icvs;
 use crate::region::thread::thread;
@@ -29,7 +29,7 @@ unsafe fn begin(
     // SAFETY: the caller is a member; the program's own variables.
     unsafe {
         let (Some(me), Some(count)) = (around(thread()), counts.first()) else { return false };
-        let (rule, size) = (rule(me), CREW.size());
+        let (rule, size) = (rule(me), SCHEDULER.size());
         let whole = Loop { start: 0, end: *count, step: 1, count: *count, rule };
         let words = if me.is_alone() { 0 } else { Posts::words(counts, rule, size) };
         come(me, &whole, words, asked, |words| Posts::begin(words, counts, rule, size));
@@ -60,7 +60,7 @@ starts! {
     start_static(chunk), |_me| Rule::Static(chunk);
     start_dynamic(chunk), |_me| Rule::Dynamic(chunk.max(1));
     start_guided(chunk), |_me| Rule::Guided(chunk.max(1));
-    start_runtime(), |me| icvs::rule(me.chosen.get());
+    start_runtime(), |me| icvs::rule(me.icvs.get());
 }
 
 /// The same with the schedule as a number, and shared memory.
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn post(at: *const u64) {
         if let Some(me) = around(thread()).filter(|me| !me.is_alone())
             && Posts::of(me.marks.get()).post((0..).map(|number| *at.add(number)))
         {
-            CREW.changed(&Futex);
+            SCHEDULER.notify_changed(&Futex);
         }
     }
 }
@@ -135,7 +135,7 @@ pub unsafe fn post_llvms(me: &Member, at: *const i64) {
         let flags = Flags::of(me.marks.get());
         // SAFETY: the program's own array, of as many numbers as there are loops.
         if flags.post(unsafe { from_raw_parts(at, flags.loops()) }) {
-            CREW.changed(&Futex);
+            SCHEDULER.notify_changed(&Futex);
         }
     }
 }

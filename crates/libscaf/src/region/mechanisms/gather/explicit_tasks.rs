@@ -3,10 +3,10 @@
 //! task waits for its second one would wait for ever if the first were run before the second is created.
 
 use super::cancel;
-use super::current_task::Current;
-use super::depend_list::Needs;
-use super::fibers::{give_turn, leave_surplus, wait};
-use super::gathered_team::{CREW, Member, TEAM, around};
+use super::current_task::CurrentTask;
+use super::depend_list::DependList;
+use super::fibers::{leave_surplus_carrier, wait, yield_member};
+use super::gathered_team::{Member, SCHEDULER, TEAM, around};
 use super::task_pool::{self, MOST_DEFERRED, Table, Taken, change, end, run, with};
 use crate::region::thread::thread;
 use crate::runtimes::entries::Body;
@@ -29,7 +29,7 @@ pub struct New {
     /// Whether it may be deferred.
     pub may_wait: bool,
     pub is_final: bool,
-    pub needs: Needs,
+    pub needs: DependList,
     /// A loop's part: its first number and the one behind its last, which begin the data.
     pub part: Option<[u64; 2]>,
 }
@@ -62,7 +62,7 @@ pub unsafe fn create(me: &'static Member, new: &New) {
 }
 
 /// Waits for the tasks that one with these dependences depends on.
-pub unsafe fn await_needs(me: &'static Member, needs: &Needs) {
+pub unsafe fn await_needs(me: &'static Member, needs: &DependList) {
     let parent = me.task.get().record;
     if parent == NONE || needs.are_none() {
         return;
@@ -80,8 +80,8 @@ pub unsafe fn await_needs(me: &'static Member, needs: &Needs) {
 /// Puts it off; `false` if there are too many already, or no memory.
 unsafe fn defer(me: &'static Member, new: &New) -> bool {
     let mut now = me.task.get();
-    let open = |table: &mut Table, now: &mut Current| {
-        if table.left() > MOST_DEFERRED.wrapping_mul(CREW.size()) {
+    let open = |table: &mut Table, now: &mut CurrentTask| {
+        if table.left() > MOST_DEFERRED.wrapping_mul(SCHEDULER.size()) {
             return None;
         }
         if now.record == NONE {
@@ -95,7 +95,7 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
             let record = open(table, &mut now)?;
             let data = task_pool::room(record, new.size, new.alignment)?;
             // SAFETY: as below.
-            unsafe { table.defer(record, place(&now), fill(new, data), Needs::NONE).then_some(()) }
+            unsafe { table.defer(record, place(&now), fill(new, data), DependList::NONE).then_some(()) }
         });
         me.task.set(now);
         return deferred.is_some();
@@ -116,18 +116,18 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
 }
 
 /// Where the task that runs creates others.
-fn place(now: &Current) -> Place {
+fn place(now: &CurrentTask) -> Place {
     Place { parent: now.record, group: now.group, own: now.home != NONE }
 }
 
 /// Defers a task of that record, by one that has a record.
-pub unsafe fn put(me: &'static Member, record: Number, work: Work, needs: &Needs) {
+pub unsafe fn put(me: &'static Member, record: Number, work: Work, needs: &DependList) {
     let now = me.task.get();
     if !change(|table| table.defer(record, place(&now), work, needs.clone())) {
         // No room for its dependences: once no sibling is left it has none.
         // SAFETY: the caller runs the member.
         unsafe { wait_out(me, For::Parent(now.record), |table| table.left_of(now.record) == 0) }
-        let _: bool = change(|table| table.defer(record, place(&now), work, Needs::NONE));
+        let _: bool = change(|table| table.defer(record, place(&now), work, DependList::NONE));
     }
 }
 
@@ -151,7 +151,7 @@ unsafe fn at_once(me: &'static Member, new: &New) {
     let before = me.task.get();
     let is_final = before.is_final || new.is_final;
     let at_once = is_final || before.at_once;
-    me.task.set(Current { record: NONE, is_final, at_once, ..before });
+    me.task.set(CurrentTask { record: NONE, is_final, at_once, ..before });
     // SAFETY: the program's own function and data.
     unsafe {
         match new.copy {
@@ -216,7 +216,7 @@ unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bo
             Found::Met => return,
             // SAFETY: the caller runs the member; it was taken.
             Found::Task(taken) => unsafe {
-                leave_surplus(me);
+                leave_surplus_carrier(me);
                 let over = run(me, taken);
                 found = change(|table| {
                     end(table, taken.0, over);
@@ -224,13 +224,13 @@ unsafe fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bo
                 });
             },
             Found::Nothing => {
-                let until = CREW.listen();
+                let until = SCHEDULER.listen();
                 found = with(look);
                 if matches!(found, Found::Nothing) {
                     // SAFETY: the caller runs the member.
                     unsafe { wait(me, until) }
                 }
-                CREW.unlisten();
+                SCHEDULER.unlisten();
             }
         }
     }
@@ -278,9 +278,9 @@ pub unsafe fn group_wait(me: &'static Member) {
 pub fn group_close(me: &Member) {
     let now = me.task.get();
     me.task.set(if now.unrecorded != 0 {
-        Current { unrecorded: now.unrecorded - 1, ..now }
+        CurrentTask { unrecorded: now.unrecorded - 1, ..now }
     } else {
-        Current { group: with(|table| table.close_group(now.group)), ..now }
+        CurrentTask { group: with(|table| table.close_group(now.group)), ..now }
     });
 }
 
@@ -301,7 +301,7 @@ pub unsafe fn end_inner(me: &'static Member) {
 pub unsafe fn in_inner(me: &'static Member, run: impl FnOnce()) {
     let home = with(|table| table.open_group(NONE)).unwrap_or(NONE);
     let at_once = home == NONE;
-    let before = me.task.replace(Current { group: home, home, at_once, ..Current::MEMBERS });
+    let before = me.task.replace(CurrentTask { group: home, home, at_once, ..CurrentTask::MEMBERS });
     run();
     // SAFETY: the caller runs the member.
     unsafe { end_inner(me) }
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn taskyield() {
     // SAFETY: the caller is a member.
     unsafe {
         if let Some(me) = around(thread()) {
-            give_turn(me);
+            yield_member(me);
         }
     }
 }

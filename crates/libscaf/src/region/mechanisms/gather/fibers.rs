@@ -1,17 +1,17 @@
 //! How members start, wait, change and end.
 
-use super::gathered_team::{CREW, Carrier, MEMBERS, Member, TEAM, around};
+use super::gathered_team::{Carrier, MEMBERS, Member, SCHEDULER, TEAM, around};
 use super::task_pool::{left, run_any, with};
 use super::{float_control, member_signals};
 use crate::region::thread::thread;
 use crate::sys::arch::{self, switch};
 use crate::sys::futex::Futex;
-use crate::sys::thread::give_way;
+use crate::sys::kernel_threads::give_way;
 use core::hint::spin_loop;
 use scaf_team::gather::scheduler::{Cancelled, Until};
 
 /// Says that nobody is to be set free.
-pub const NOBODY: usize = usize::MAX;
+pub const NO_FIBER: usize = usize::MAX;
 
 /// Rounds that a carrier looks for work before it naps; about 10 us.
 const SPINS: u32 = 500;
@@ -19,8 +19,8 @@ const SPINS: u32 = 500;
 const FAR: u32 = 32;
 
 /// What a member but the master runs.
-pub unsafe extern "C" fn start(said: usize) -> ! {
-    settle(said);
+pub unsafe extern "C" fn start(previous: usize) -> ! {
+    after_switch(previous);
     // SAFETY: the member's own state; the master has set all of it.
     unsafe {
         if let Some(me) = around(thread()) {
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn start(said: usize) -> ! {
                 meet_at_end(me);
             }
             float_control::leave(me);
-            CREW.is_done(me.number.get() as usize, &Futex);
+            SCHEDULER.finish(me.number.get() as usize, &Futex);
             leave(me);
         }
     }
@@ -43,9 +43,9 @@ pub unsafe extern "C" fn start(said: usize) -> ! {
 
 /// Whoever changed to the calling context is off the stack of the member that was said.
 #[inline(always)]
-pub fn settle(said: usize) {
-    if said != NOBODY {
-        CREW.set_free(said);
+pub fn after_switch(previous: usize) {
+    if previous != NO_FIBER {
+        SCHEDULER.set_suspended(previous);
     }
     member_signals::arrive();
 }
@@ -53,13 +53,13 @@ pub fn settle(said: usize) {
 /// Waits until that has come about; others are run meanwhile.
 #[inline(always)]
 pub unsafe fn wait(me: &'static Member, until: Until) {
-    while !CREW.is_met(until) {
+    while !SCHEDULER.is_met(until) {
         // SAFETY: the caller runs the member.
         unsafe {
             // Who waits for something else, or could run tasks but got none, may wait for anybody.
             let mut is_near = matches!(until, Until::Passed(_));
-            if CREW.offers(until) {
-                leave_surplus(me);
+            if SCHEDULER.offers(until) {
+                leave_surplus_carrier(me);
                 if run_any(me) {
                     continue;
                 }
@@ -67,16 +67,16 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
             }
             let Some(carrier) = me.carrier.get() else { return };
             let number = me.number.get() as usize;
-            let next = if CREW.is_surplus(carrier.number()) {
+            let next = if SCHEDULER.is_surplus(carrier.number()) {
                 None
             } else if is_near {
                 take_near(carrier, number)
             } else {
-                CREW.take(carrier.number(), number)
+                SCHEDULER.take(carrier.number(), number)
             };
             if let Some(next) = next {
-                CREW.waits(number, until);
-                change(me, carrier, next, number);
+                SCHEDULER.set_wait(number, until);
+                switch_to(me, carrier, next, number);
             } else {
                 idle(me, carrier, until);
             }
@@ -88,7 +88,7 @@ pub unsafe fn wait(me: &'static Member, until: Until) {
 /// from them. It looks at all soon ([`idle`]), and as long as it finds some there.
 #[inline(always)]
 fn take_near(carrier: &Carrier, number: usize) -> Option<usize> {
-    match CREW.take_near(carrier.number(), number) {
+    match SCHEDULER.take_near(carrier.number(), number) {
         None if carrier.roams() => take_far(carrier, number),
         next => next,
     }
@@ -96,22 +96,22 @@ fn take_near(carrier: &Carrier, number: usize) -> Option<usize> {
 
 #[cold]
 fn take_far(carrier: &Carrier, number: usize) -> Option<usize> {
-    let found = CREW.take(carrier.number(), number);
+    let found = SCHEDULER.take(carrier.number(), number);
     carrier.set_roams(found.is_some());
     found
 }
 
 /// Has the member on another carrier if its own isn't wanted any more.
 #[inline]
-pub unsafe fn leave_surplus(me: &'static Member) {
+pub unsafe fn leave_surplus_carrier(me: &'static Member) {
     if let Some(carrier) = me.carrier.get()
-        && CREW.is_surplus(carrier.number())
+        && SCHEDULER.is_surplus(carrier.number())
     {
         let number = me.number.get() as usize;
-        CREW.waits(number, Until::Turn);
+        SCHEDULER.set_wait(number, Until::Turn);
         carrier.has_changed();
         // SAFETY: the caller runs the member.
-        unsafe { settle(switch(me.context.get(), carrier.home(), number)) }
+        unsafe { after_switch(switch(me.fiber.get(), carrier.home(), number)) }
     }
 }
 
@@ -121,7 +121,7 @@ pub unsafe fn leave_surplus(me: &'static Member) {
 pub unsafe fn meet(me: &'static Member, may_leave: bool) -> bool {
     // SAFETY: the caller runs the member.
     unsafe {
-        match CREW.arrive(me.number.get() as usize) {
+        match SCHEDULER.arrive(me.number.get() as usize) {
             Some(word) => {
                 wait(me, Until::Passed(word));
                 false
@@ -136,12 +136,12 @@ pub unsafe fn meet(me: &'static Member, may_leave: bool) -> bool {
 
 /// The same where the region's being cancelled shows: nobody waits any more then.
 pub unsafe fn meet_or_leave(me: &'static Member) {
-    if CREW.is_cancelled(Cancelled::Region) {
+    if SCHEDULER.is_cancelled(Cancelled::Region) {
         return;
     }
     // SAFETY: the caller runs the member.
     unsafe {
-        match CREW.arrive(me.number.get() as usize) {
+        match SCHEDULER.arrive(me.number.get() as usize) {
             Some(word) => wait(me, Until::PassedOrCancelled(word)),
             None => pass(me, false),
         }
@@ -157,7 +157,7 @@ pub unsafe fn meet_at_end(me: &'static Member) {
             meet(me, false);
             return;
         }
-        match CREW.arrive_at_end() {
+        match SCHEDULER.arrive_at_end() {
             Some(until) => wait(me, until),
             None => pass(me, false),
         }
@@ -172,9 +172,9 @@ unsafe fn pass(me: &'static Member, may_leave: bool) {
         unsafe { finish_tasks(me) }
     }
     if may_leave {
-        CREW.heed_home();
+        SCHEDULER.start_requested_return();
     }
-    CREW.pass(&Futex);
+    SCHEDULER.pass(&Futex);
 }
 
 /// The last member at a barrier: sees that all tasks are done.
@@ -183,7 +183,7 @@ unsafe fn finish_tasks(me: &'static Member) {
     while left() != 0 {
         // SAFETY: the caller runs the member.
         unsafe {
-            leave_surplus(me);
+            leave_surplus_carrier(me);
             if !run_any(me) {
                 wait_for(me, || with(|tasks| tasks.left() == 0 || tasks.ready() != 0));
             }
@@ -191,48 +191,48 @@ unsafe fn finish_tasks(me: &'static Member) {
     }
 }
 
-/// Waits until `is_met` says so. Whoever changes that says so to the crew.
+/// Waits until `is_met` says so. Whoever changes that says so to the scheduler.
 pub unsafe fn wait_for(me: &'static Member, is_met: impl Fn() -> bool) {
     while !is_met() {
-        let until = CREW.listen();
+        let until = SCHEDULER.listen();
         if !is_met() {
             // SAFETY: the caller runs the member.
             unsafe { wait(me, until) }
         }
-        CREW.unlisten();
+        SCHEDULER.unlisten();
     }
 }
 
 /// The member can't go on for now, and will look for itself: others are run, or the PU given up.
 #[cold]
-pub unsafe fn give_turn(me: &'static Member) {
+pub unsafe fn yield_member(me: &'static Member) {
     // SAFETY: the caller runs the member.
-    unsafe { change_turn(me, Until::Turn) }
+    unsafe { yield_until(me, Until::Turn) }
 }
 
 /// The same, where the program itself waits.
 #[cold]
-pub unsafe fn let_others(me: &'static Member) {
+pub unsafe fn yield_in_spin_loop(me: &'static Member) {
     // SAFETY: the caller runs the member.
     unsafe {
-        leave_surplus(me);
-        change_turn(me, Until::Spins);
+        leave_surplus_carrier(me);
+        yield_until(me, Until::Spins);
     }
 }
 
-unsafe fn change_turn(me: &'static Member, until: Until) {
+unsafe fn yield_until(me: &'static Member, until: Until) {
     // SAFETY: the caller runs the member.
     unsafe {
         let Some(carrier) = me.carrier.get() else { return };
         let number = me.number.get() as usize;
         // A signal's handler that yields while a member is changed here.
-        if CREW.is_changing() {
+        if SCHEDULER.is_in_exclusive_section() {
             return give_way();
         }
-        match CREW.take(carrier.number(), number) {
+        match SCHEDULER.take(carrier.number(), number) {
             Some(next) => {
-                CREW.waits(number, until);
-                change(me, carrier, next, number);
+                SCHEDULER.set_wait(number, until);
+                switch_to(me, carrier, next, number);
             }
             None => give_way(),
         }
@@ -241,27 +241,27 @@ unsafe fn change_turn(me: &'static Member, until: Until) {
 
 /// Changes to a member that was taken; returns when somebody has changed back.
 #[inline(always)]
-pub unsafe fn change(me: &'static Member, carrier: &'static Carrier, next: usize, said: usize) {
+pub unsafe fn switch_to(me: &'static Member, carrier: &'static Carrier, next: usize, previous: usize) {
     // SAFETY: both members are held by this carrier.
     unsafe {
         if let Some(next) = MEMBERS.get(next) {
             next.carrier.set(Some(carrier));
             carrier.has_changed();
-            settle(switch(me.context.get(), next.context.get(), said));
+            after_switch(switch(me.fiber.get(), next.fiber.get(), previous));
         }
     }
 }
 
 /// Has the master on its own kernel thread again, if another carrier runs it.
 #[inline(always)]
-pub unsafe fn go_home(me: &'static Member) {
+pub unsafe fn move_to_first_carrier(me: &'static Member) {
     // SAFETY: the caller runs the member.
     unsafe {
         while let Some(carrier) = me.carrier.get()
             && carrier.number() != 0
         {
-            CREW.waits(0, Until::Joined);
-            settle(switch(me.context.get(), carrier.home(), 0));
+            SCHEDULER.set_wait(0, Until::Joined);
+            after_switch(switch(me.fiber.get(), carrier.home(), 0));
         }
     }
 }
@@ -276,14 +276,14 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
     unsafe {
         let found = 'look: {
             for round in 1..=SPINS {
-                if CREW.is_met(until) || CREW.offers(until) {
+                if SCHEDULER.is_met(until) || SCHEDULER.offers(until) {
                     break 'look None;
                 }
-                if CREW.is_surplus(carrier.number()) {
+                if SCHEDULER.is_surplus(carrier.number()) {
                     carrier.was_idle(since);
-                    CREW.waits(number, until);
+                    SCHEDULER.set_wait(number, until);
                     carrier.has_changed();
-                    settle(switch(me.context.get(), carrier.home(), number));
+                    after_switch(switch(me.fiber.get(), carrier.home(), number));
                     return;
                 }
                 if round % FAR == 0
@@ -294,17 +294,20 @@ unsafe fn idle(me: &'static Member, carrier: &'static Carrier, until: Until) {
                 spin_loop();
             }
             let look = || {
-                if CREW.is_met(until) || CREW.offers(until) || CREW.is_surplus(carrier.number()) {
+                if SCHEDULER.is_met(until)
+                    || SCHEDULER.offers(until)
+                    || SCHEDULER.is_surplus(carrier.number())
+                {
                     return Some(None);
                 }
-                CREW.take(carrier.number(), number).map(Some)
+                SCHEDULER.take(carrier.number(), number).map(Some)
             };
             carrier.nap(look).flatten()
         };
         carrier.was_idle(since);
         if let Some(next) = found {
-            CREW.waits(number, until);
-            change(me, carrier, next, number);
+            SCHEDULER.set_wait(number, until);
+            switch_to(me, carrier, next, number);
         }
     }
 }
@@ -315,17 +318,17 @@ unsafe fn leave(me: &'static Member) {
     unsafe {
         loop {
             let Some(carrier) = me.carrier.get() else { return };
-            if let Some(next) = CREW.take(carrier.number(), me.number.get() as usize) {
-                change(me, carrier, next, NOBODY);
+            if let Some(next) = SCHEDULER.take(carrier.number(), me.number.get() as usize) {
+                switch_to(me, carrier, next, NO_FIBER);
             } else if carrier.number() != 0 {
-                switch(me.context.get(), carrier.home(), NOBODY);
+                switch(me.fiber.get(), carrier.home(), NO_FIBER);
             } else {
                 let since = arch::ticks();
-                let look = || CREW.take(0, me.number.get() as usize);
+                let look = || SCHEDULER.take(0, me.number.get() as usize);
                 let found = carrier.nap(look);
                 carrier.was_idle(since);
                 if let Some(next) = found {
-                    change(me, carrier, next, NOBODY);
+                    switch_to(me, carrier, next, NO_FIBER);
                 }
             }
         }
@@ -333,16 +336,16 @@ unsafe fn leave(me: &'static Member) {
 }
 
 /// Runs a member from a carrier's own stack; returns when it has changed back.
-pub unsafe fn carry(carrier: &'static Carrier, next: usize) {
+pub unsafe fn run_fiber(carrier: &'static Carrier, next: usize) {
     // SAFETY: the carrier has taken the member.
     unsafe {
         if let Some(member) = MEMBERS.get(next) {
             member.carrier.set(Some(carrier));
             carrier.has_changed();
-            settle(switch(carrier.home(), member.context.get(), NOBODY));
+            after_switch(switch(carrier.home(), member.fiber.get(), NO_FIBER));
             member_signals::put_back(carrier);
             // It may have been the master, which only one other carrier takes now.
-            CREW.tell(&Futex);
+            SCHEDULER.notify(&Futex);
         }
     }
 }

@@ -29,8 +29,7 @@ pub fn first(runtime: &Runtime, member: usize) -> u64 {
 /// A member but the master is about to end.
 #[inline(always)]
 pub fn leave(me: &Member) {
-    // SAFETY: this thread's own state; runtimes live for ever.
-    if unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) } {
+    if thread().runtime.get().is_some_and(Runtime::is_llvms) {
         return;
     }
     let (words, number) = (arch::control_words(), me.number.get() as usize);
@@ -44,7 +43,7 @@ fn leave_others(number: usize, words: u64) {
     worker_tls::set_control(number, words);
     if let Some(left) = LEFT.get(number) {
         left.words.store(words, Ordering::Relaxed);
-        left.storage.store(arch::storage(), Ordering::Release);
+        left.storage.store(arch::tls_base(), Ordering::Release);
         ANY.store(1, Ordering::Release);
     }
 }
@@ -59,7 +58,7 @@ pub fn take() {
 
 #[cold]
 fn take_left() {
-    let own = arch::storage();
+    let own = arch::tls_base();
     if let Some(left) = LEFT.iter().find(|left| left.storage.load(Ordering::Acquire) == own) {
         let words = left.words.load(Ordering::Relaxed);
         left.storage.store(0, Ordering::Relaxed);

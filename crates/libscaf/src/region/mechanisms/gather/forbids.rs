@@ -155,7 +155,7 @@ pub fn cancels() -> bool {
 
 /// Whether the program may ask what it has chosen, or have loops by that schedule.
 #[inline(always)]
-pub fn asks_chosen() -> bool {
+pub fn asks_icvs() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::CHOSEN != 0
 }
 

@@ -1,45 +1,48 @@
 //! A gathered region from its beginning to its end, as its master has it.
 
-use super::current_task::Current;
+use super::current_task::CurrentTask;
 use super::explicit_tasks::in_inner;
-use super::fibers::{go_home, meet_at_end, start, wait};
-use super::gathered_team::{CREW, MEMBERS, Member, SHARES, TEAM};
-use super::icvs::{self, Chosen};
+use super::fibers::{meet_at_end, move_to_first_carrier, start, wait};
+use super::gathered_team::{MEMBERS, Member, SCHEDULER, SHARES, TEAM};
+use super::icvs::{self, Icvs};
 use super::inner_region::Inner;
 use super::{
     cancel, carrier_monitor, carriers, float_control, forbids, gomp_reductions, llvm_reductions,
     member_signals, member_stacks, task_pool, worker_tls,
 };
+use crate::program::masters::Master;
 use crate::program::masters::natural;
-use crate::program::thread::Master;
 use crate::region::kind::{Kind, Region};
 use crate::region::thread::{Thread, thread};
-use crate::sys::arch::{self, Context};
-use crate::sys::thread::{PROGRAM_AT, REGION_AT, part_of};
+use crate::sys::arch::{self, Fiber};
+use crate::sys::thread_state::part_of;
 use core::ffi::c_int;
 use core::ptr::null;
 use scaf_team::gather::scheduler::Until;
 use scaf_team::gather::task_table::NONE;
-use scaf_team::gather::worksharing::{Came, Hand, Loop};
+use scaf_team::gather::worksharing::{Assigned, Came, Loop};
 
-/// The state of the thread whose storage this is, which sleeps.
-unsafe fn state_in(storage: usize) -> (*mut Thread, *mut Master) {
-    (part_of::<Thread, REGION_AT>(storage), part_of::<Master, PROGRAM_AT>(storage))
+/// The state of the thread whose storage this is.
+/// # Safety
+/// It sleeps for as long as its storage is lent.
+unsafe fn state_in(storage: usize) -> (&'static Thread, &'static Master) {
+    // SAFETY: the caller's promise: it sleeps.
+    unsafe { (part_of(storage), part_of(storage)) }
 }
 
 /// The loop or the sections that a region begins with.
 fn first_share(me: &Member, kind: &Kind) -> Option<Loop> {
     match *kind {
         Kind::Loop(whole) => Some(whole),
-        Kind::AskedLoop(whole) => Some(Loop { rule: me.chosen.get().rule(), ..whole }),
+        Kind::AskedLoop(whole) => Some(Loop { rule: me.icvs.get().rule(), ..whole }),
         Kind::Sections(count) => Some(Loop::sections(count.into())),
         Kind::Plain | Kind::Reductions | Kind::Opened => None,
     }
 }
 
 /// Runs a region as its master.
-pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) {
-    // SAFETY: the crew is empty, so members and team are the master's; their workers sleep.
+pub unsafe fn run(this: &Thread, region: &Region, carriers: u32, size: u32) {
+    // SAFETY: the scheduler is empty, so members and team are the master's; their workers sleep.
     unsafe {
         TEAM.body.set(Some(region.work.run));
         TEAM.data.set(region.work.data);
@@ -50,25 +53,25 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         for (number, member) in MEMBERS.iter().enumerate().take(size as usize) {
             member.number.set(number as u32);
             member.share.set(first);
-            member.hand.set(Hand::NOTHING);
-            member.task.set(Current::MEMBERS);
+            member.assigned.set(Assigned::NONE);
+            member.task.set(CurrentTask::MEMBERS);
             member.inner.set(null());
             member.cancelled.set(0);
             member.most.set(most);
             member.llvm.begin(number as c_int, worker_tls::number_of(number));
-            *member.context.get() = if number == 0 {
-                Context::with_storage(arch::storage())
+            *member.fiber.get() = if number == 0 {
+                Fiber::with_tls(arch::tls_base())
             } else {
                 let Some(end) = member_stacks::end(number) else { return };
                 let storage = worker_tls::of(number);
                 let (its, master) = state_in(storage);
-                (*its).member = (&raw const *member).cast();
-                (*its).runtime = region.code.runtime;
-                (*its).numbers = member.llvm.numbers();
-                (*its).frame = null();
-                (*its).serial = 0;
-                (*master).depth = 1;
-                Context::fresh(end, storage, float_control::first(region.code.runtime, number), start)
+                its.member.set((&raw const *member).cast());
+                its.runtime.set(Some(region.code.runtime));
+                its.numbers.set(member.llvm.numbers());
+                its.frame.set(null());
+                its.serial.set(0);
+                master.depth.set(1);
+                Fiber::fresh(end, storage, float_control::first(region.code.runtime, number), start)
             };
         }
         TEAM.has_tasks.set(forbids::has_tasks());
@@ -80,10 +83,10 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
         if region.kind == Kind::Reductions {
             begin_reductions(region, size);
         }
-        if forbids::asks_chosen() {
-            let chosen = Chosen::of(region.code.runtime);
-            icvs::note_schedule(&chosen);
-            MEMBERS.iter().take(size as usize).for_each(|member| member.chosen.set(chosen));
+        if forbids::asks_icvs() {
+            let chosen = Icvs::of(region.code.runtime);
+            icvs::record_schedule(&chosen);
+            MEMBERS.iter().take(size as usize).for_each(|member| member.icvs.set(chosen));
         }
         if let Some(whole) = MEMBERS.first().and_then(|me| first_share(me, &region.kind)) {
             let first = first.wrapping_add(1);
@@ -91,32 +94,32 @@ pub unsafe fn run(this: *mut Thread, region: &Region, carriers: u32, size: u32) 
             let _: Came = SHARES.come(first, &whole);
         }
         let Some(me) = MEMBERS.first() else { return };
-        worker_tls::take_noted();
+        worker_tls::use_recorded_signals();
         carrier_monitor::of(region.code);
         me.carrier.set(Some(carriers::begin()));
         carrier_monitor::again();
-        CREW.begin(size, carriers);
+        SCHEDULER.begin(size, carriers);
         if carriers > 1 {
-            carriers::call(carriers);
+            carriers::wake(carriers);
         }
-        (*this).member = (&raw const *me).cast();
-        (*this).numbers = me.llvm.numbers();
+        this.member.set((&raw const *me).cast());
+        this.numbers.set(me.llvm.numbers());
         (region.work.run)(region.work.data);
         if TEAM.has_tasks.get() {
             meet_at_end(me);
         }
-        (*this).member = null();
-        go_home(me);
+        this.member.set(null());
+        move_to_first_carrier(me);
         wait(me, Until::Joined);
-        CREW.close();
-        carriers::dismiss();
+        SCHEDULER.close();
+        carriers::wait_for_others();
         member_signals::end(size);
         cancel::end(me, size);
         for number in 1..size as usize {
             let (its, master) = state_in(worker_tls::of(number));
-            (*its).member = null();
-            (*its).runtime = null();
-            (*master).depth = 0;
+            its.member.set(null());
+            its.runtime.set(None);
+            master.depth.set(0);
         }
     }
 }
@@ -132,7 +135,7 @@ unsafe fn begin_reductions(region: &Region, size: u32) {
             table.set_reductions(group, list.expose_provenance());
             Some(group)
         });
-        let now = Current { group: group.unwrap_or(NONE), ..Current::MEMBERS };
+        let now = CurrentTask { group: group.unwrap_or(NONE), ..CurrentTask::MEMBERS };
         MEMBERS.iter().take(size as usize).for_each(|member| member.task.set(now));
     }
 }
@@ -144,7 +147,7 @@ pub unsafe fn inner(me: &'static Member, region: &Region) {
         let inner = Inner::new(me.inner.get(), first_share(me, &region.kind));
         let before = me.inner.replace(&raw const inner);
         let cancelled = me.cancelled.replace(0);
-        (*thread()).numbers = me.llvm.numbers_alone();
+        thread().numbers.set(me.llvm.numbers_alone());
         let run = || {
             if region.kind == Kind::Reductions {
                 gomp_reductions::register(me, gomp_reductions::list_of(region.work.data));

@@ -1,14 +1,14 @@
 //! The one team that is gathered at a time: a program with several masters isn't gathered.
 
-use super::current_task::Current;
-use super::icvs::Chosen;
+use super::current_task::CurrentTask;
+use super::icvs::Icvs;
 use super::inner_region::Inner;
-use super::kept::Kept;
-use super::llvm_state::Own;
+use super::kept::SignalState;
+use super::llvm_state::LlvmState;
 use crate::link::pages;
 use crate::region::thread::Thread;
 use crate::runtimes::entries::Body;
-use crate::sys::arch::{Context, ticks};
+use crate::sys::arch::{Fiber, ticks};
 use crate::sys::futex::Futex;
 use crate::sys::settings;
 use core::cell::{Cell, UnsafeCell};
@@ -16,46 +16,46 @@ use core::ffi::{c_int, c_void};
 use core::hint::spin_loop;
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use scaf_team::gather::scheduler::{Cancelled, Crew};
-use scaf_team::gather::worksharing::{Hand, Shares};
+use scaf_team::gather::scheduler::{Cancelled, FiberScheduler};
+use scaf_team::gather::worksharing::{Assigned, Shares};
 
 /// Members of the largest team that is gathered.
 pub const MOST: usize = 64;
 
-pub static CREW: Crew<MOST> = Crew::new();
+pub static SCHEDULER: FiberScheduler<MOST> = FiberScheduler::new();
 pub static SHARES: Shares = Shares::new();
 pub static MEMBERS: [Member; MOST] = [const { Member::new() }; MOST];
 
 /// A member. Whoever runs it has it for itself.
 #[repr(align(64))]
 pub struct Member {
-    pub context: UnsafeCell<Context>,
+    pub fiber: UnsafeCell<Fiber>,
     pub number: Cell<u32>,
     /// Who runs it.
     pub carrier: Cell<Option<&'static Carrier>>,
     /// The share that it came to last.
     pub share: Cell<u32>,
     /// What it has of it.
-    pub hand: Cell<Hand>,
+    pub assigned: Cell<Assigned>,
     /// What iterations of the `doacross` loop that it is in have told.
     pub marks: Cell<&'static [AtomicU64]>,
     /// What the program has chosen, if it may ask for that.
-    pub chosen: Cell<Chosen>,
+    pub icvs: Cell<Icvs>,
     /// The task that it runs.
-    pub task: Cell<Current>,
+    pub task: Cell<CurrentTask>,
     /// The innermost region within the region that it is in.
     pub inner: Cell<*const Inner>,
     /// What it has changed of its kernel thread.
-    pub changed: Cell<Kept>,
-    /// What is cancelled of the region within that it is in, as the crew has it of the gathered one.
+    pub changed: Cell<SignalState>,
+    /// What is cancelled of the region within that it is in, as the scheduler has it of the gathered one.
     pub cancelled: Cell<u32>,
     /// What it answers for `omp_get_max_threads`.
     pub most: Cell<u32>,
     /// What LLVM's runtime would keep of it.
-    pub llvm: Own,
+    pub llvm: LlvmState,
 }
 
-// SAFETY: a member is used by whoever holds it in the crew, one at a time.
+// SAFETY: a member is used by whoever holds it in the scheduler, one at a time.
 unsafe impl Sync for Member {}
 
 /// What all members of the region share.
@@ -74,7 +74,7 @@ pub struct Team {
     pub adding: AtomicU32,
 }
 
-// SAFETY: cells are written by the master before the crew begins.
+// SAFETY: cells are written by the master before the scheduler begins.
 unsafe impl Sync for Team {}
 
 pub static TEAM: Team = Team {
@@ -90,19 +90,19 @@ pub static TEAM: Team = Team {
 impl Member {
     const fn new() -> Member {
         Member {
-            context: UnsafeCell::new(Context::NONE),
+            fiber: UnsafeCell::new(Fiber::NONE),
             number: Cell::new(0),
             carrier: Cell::new(None),
             share: Cell::new(0),
-            hand: Cell::new(Hand::NOTHING),
+            assigned: Cell::new(Assigned::NONE),
             marks: Cell::new(&[]),
-            chosen: Cell::new(Chosen::UNKNOWN),
-            task: Cell::new(Current::MEMBERS),
+            icvs: Cell::new(Icvs::UNKNOWN),
+            task: Cell::new(CurrentTask::MEMBERS),
             inner: Cell::new(null()),
-            changed: Cell::new(Kept::NOTHING),
+            changed: Cell::new(SignalState::NOTHING),
             cancelled: Cell::new(0),
             most: Cell::new(0),
-            llvm: Own::new(),
+            llvm: LlvmState::new(),
         }
     }
     #[inline(always)]
@@ -122,7 +122,7 @@ impl Member {
     pub fn has_cancelled(&self, what: Cancelled) -> bool {
         match self.is_alone() {
             true => self.cancelled.get() & what as u32 != 0,
-            false => CREW.is_cancelled(what),
+            false => SCHEDULER.is_cancelled(what),
         }
     }
 
@@ -141,9 +141,9 @@ impl Member {
 
 /// The member that the calling thread is, if it is one.
 #[inline(always)]
-pub unsafe fn around(this: *mut Thread) -> Option<&'static Member> {
+pub unsafe fn around(this: &Thread) -> Option<&'static Member> {
     // SAFETY: this thread's own state; members live for ever.
-    unsafe { (*this).member.cast::<Member>().as_ref() }
+    unsafe { this.member.get().cast::<Member>().as_ref() }
 }
 
 /// Longest nap of a carrier, in milliseconds.
@@ -157,16 +157,19 @@ const ROUNDS: u32 = 16;
 /// Carriers that came where one is stuck are more than there are contexts.
 pub fn has_context(number: u32) -> bool {
     let dop = pages::grant().word().dop().unwrap_or(0);
-    dop > 1 && number < dop && CREW.open() <= dop && settings::get().spin.is_some_and(|rounds| rounds != 0)
+    dop > 1
+        && number < dop
+        && SCHEDULER.carrier_limit() <= dop
+        && settings::get().spin.is_some_and(|rounds| rounds != 0)
 }
 
 /// A carrier. What it writes at each change has lines of its own.
 #[repr(align(64))]
 pub struct Carrier {
     /// Its own stack and storage.
-    pub home: UnsafeCell<Context>,
+    pub home: UnsafeCell<Fiber>,
     /// What its kernel thread has by itself, while a member that it runs or ran has something else.
-    pub own: Cell<Kept>,
+    pub own: Cell<SignalState>,
     pub number: AtomicU32,
     /// Its kernel thread's number.
     pub task: AtomicU32,
@@ -188,8 +191,8 @@ unsafe impl Sync for Carrier {}
 impl Carrier {
     const fn new() -> Carrier {
         Carrier {
-            home: UnsafeCell::new(Context::NONE),
-            own: Cell::new(Kept::NOTHING),
+            home: UnsafeCell::new(Fiber::NONE),
+            own: Cell::new(SignalState::NOTHING),
             number: AtomicU32::new(0),
             task: AtomicU32::new(0),
             there: AtomicU32::new(0),
@@ -206,7 +209,7 @@ impl Carrier {
     }
 
     /// Where its own context is kept while it runs members.
-    pub fn home(&self) -> *mut Context {
+    pub fn home(&self) -> *mut Fiber {
         self.home.get()
     }
 
@@ -221,7 +224,7 @@ impl Carrier {
             (0..ROUNDS).for_each(|_| spin_loop());
         }
         self.naps.store(1, Ordering::Relaxed);
-        let found = CREW.nap(&Futex, NAP_MS, look);
+        let found = SCHEDULER.nap(&Futex, NAP_MS, look);
         self.naps.store(0, Ordering::Relaxed);
         found
     }

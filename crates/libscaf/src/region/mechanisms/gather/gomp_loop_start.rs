@@ -6,7 +6,7 @@ use super::explicit_tasks::group_start;
 use super::gathered_team::{Member, around};
 use super::gomp_reductions::{adopt, finish, register};
 use super::icvs;
-use super::loop_memory::{self, Room};
+use super::loop_memory::{self, LoopMemory};
 use crate::region::thread::thread;
 use core::ffi::c_void;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
@@ -33,12 +33,12 @@ pub fn rule(me: &Member, schedule: i64, chunk: u64) -> Rule {
         1 => Rule::Static(chunk),
         2 => Rule::Dynamic(chunk.max(1)),
         3 => Rule::Guided(chunk.max(1)),
-        _ => icvs::rule(me.chosen.get()),
+        _ => icvs::rule(me.icvs.get()),
     }
 }
 
 /// The room of the share that the member came to last.
-pub fn room(me: &Member) -> &Room {
+pub fn room(me: &Member) -> &LoopMemory {
     match me.inside() {
         Some(inner) => &inner.room,
         None => loop_memory::of(me.share.get()),

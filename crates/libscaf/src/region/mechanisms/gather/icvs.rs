@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use scaf_team::gather::worksharing::Rule;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Chosen {
+pub struct Icvs {
     pub dynamic: c_int,
     pub nested: c_int,
     /// Most levels of regions that may have teams.
@@ -29,13 +29,13 @@ static SCHEDULE: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
 /// 1 once a member has asked for regions within that have teams.
 static NESTING: AtomicU32 = AtomicU32::new(0);
 
-impl Chosen {
+impl Icvs {
     /// Nothing has been asked yet.
-    pub const UNKNOWN: Chosen = Chosen { dynamic: 0, nested: 0, levels: 1, kind: 1, chunk: 0, bind: 0 };
+    pub const UNKNOWN: Icvs = Icvs { dynamic: 0, nested: 0, levels: 1, kind: 1, chunk: 0, bind: 0 };
 
     /// The calling thread's.
-    pub unsafe fn of(runtime: &Runtime) -> Chosen {
-        let Chosen { mut kind, mut chunk, .. } = Chosen::UNKNOWN;
+    pub unsafe fn of(runtime: &Runtime) -> Icvs {
+        let Icvs { mut kind, mut chunk, .. } = Icvs::UNKNOWN;
         let ask = |question: Option<unsafe extern "C" fn() -> c_int>, unknown| {
             // SAFETY: these take nothing.
             question.map_or(unknown, |ask| unsafe { ask() })
@@ -47,14 +47,14 @@ impl Chosen {
         let (dynamic, levels) = (ask(runtime.get_dynamic, 0), ask(runtime.max_active_levels, 1));
         // LLVM's runtime writes a line about this question to the program's standard error.
         let nested = if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.nested, 0) };
-        Chosen { dynamic, nested, levels, kind, chunk, bind: ask(runtime.proc_bind, 0) }
+        Icvs { dynamic, nested, levels, kind, chunk, bind: ask(runtime.proc_bind, 0) }
     }
 
     /// The calling thread's from now on, which was a member, as far as the runtime has others.
     pub unsafe fn put_back(&self, runtime: &Runtime) {
-        // SAFETY: the runtime's own calls, with what it has said or the program has chosen.
+        // SAFETY: the runtime's own calls, with what it has said or the program has icvs.
         unsafe {
-            let before = Chosen::of(runtime);
+            let before = Icvs::of(runtime);
             if *self == before {
                 return;
             }
@@ -65,7 +65,7 @@ impl Chosen {
             set(runtime.set_dynamic, self.dynamic, before.dynamic);
             set(runtime.set_max_active_levels, self.levels, before.levels);
             if !runtime.is_llvms() {
-                set(runtime.set_nested, self.nested, Chosen::of(runtime).nested);
+                set(runtime.set_nested, self.nested, Icvs::of(runtime).nested);
             }
             if let Some(set) = runtime.set_schedule
                 && (self.kind, self.chunk) != (before.kind, before.chunk)
@@ -92,9 +92,9 @@ impl Chosen {
 }
 
 /// A master's, before its region.
-pub fn note_schedule(chosen: &Chosen) {
-    SCHEDULE[0].store(chosen.kind, Ordering::Relaxed);
-    SCHEDULE[1].store(chosen.chunk, Ordering::Relaxed);
+pub fn record_schedule(icvs: &Icvs) {
+    SCHEDULE[0].store(icvs.kind, Ordering::Relaxed);
+    SCHEDULE[1].store(icvs.chunk, Ordering::Relaxed);
 }
 
 /// How such loops are dealt out on LLVM's runtime: kind and chunk size.
@@ -104,14 +104,13 @@ pub fn schedule() -> (c_int, c_int) {
 }
 
 /// How such loops of the calling member are dealt out, which has chosen that.
-pub fn rule(chosen: Chosen) -> Rule {
-    // SAFETY: this thread's own state; runtimes live for ever.
-    let is_llvms = unsafe { (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms) };
+pub fn rule(icvs: Icvs) -> Rule {
+    let is_llvms = thread().runtime.get().is_some_and(Runtime::is_llvms);
     if is_llvms {
         let (kind, chunk) = schedule();
-        return Chosen { kind, chunk, ..chosen }.rule();
+        return Icvs { kind, chunk, ..icvs }.rule();
     }
-    chosen.rule()
+    icvs.rule()
 }
 
 /// Whether a member has asked for regions within that have teams: it has none, and nothing is gathered later.
@@ -120,30 +119,30 @@ pub fn wants_nesting() -> bool {
 }
 
 /// `omp_set_max_active_levels` by a member.
-pub fn set_levels(its: &Cell<Chosen>, levels: c_int) {
+pub fn set_levels(its: &Cell<Icvs>, levels: c_int) {
     if levels >= 0 {
         let nested = c_int::from(levels > 1);
-        its.set(Chosen { levels: levels.min(MOST_LEVELS), nested, ..its.get() });
+        its.set(Icvs { levels: levels.min(MOST_LEVELS), nested, ..its.get() });
         NESTING.fetch_or(nested as u32, Ordering::Relaxed);
     }
 }
 
 /// `omp_set_nested` by a member.
-pub fn set_nested(its: &Cell<Chosen>, nested: c_int) {
-    let chosen = its.get();
-    let levels = match (chosen.levels > MOST_LEVELS, nested != 0) {
+pub fn set_nested(its: &Cell<Icvs>, nested: c_int) {
+    let icvs = its.get();
+    let levels = match (icvs.levels > MOST_LEVELS, nested != 0) {
         // They are told apart there.
-        (true, _) => chosen.levels,
+        (true, _) => icvs.levels,
         (false, true) => MOST_LEVELS,
-        (false, false) => chosen.levels.min(1),
+        (false, false) => icvs.levels.min(1),
     };
     let nested = c_int::from(nested != 0);
-    its.set(Chosen { levels, nested, ..chosen });
+    its.set(Icvs { levels, nested, ..icvs });
     NESTING.fetch_or(nested as u32, Ordering::Relaxed);
 }
 
 /// `omp_set_schedule` by a member.
-pub fn set_schedule(its: &Cell<Chosen>, kind: c_int, chunk: c_int) {
+pub fn set_schedule(its: &Cell<Icvs>, kind: c_int, chunk: c_int) {
     const AUTO: c_int = 4;
     let (kind, chunk) = match kind & c_int::MAX {
         1 => (kind, chunk.max(0)),
@@ -151,5 +150,5 @@ pub fn set_schedule(its: &Cell<Chosen>, kind: c_int, chunk: c_int) {
         AUTO => (kind, its.get().chunk),
         _ => return,
     };
-    its.set(Chosen { kind, chunk, ..its.get() });
+    its.set(Icvs { kind, chunk, ..its.get() });
 }

@@ -3,10 +3,10 @@
 //! blocked meanwhile: a handler would find somebody else's variables changing. Those for this very thread
 //! wait until it is home.
 
-use super::fibers::{NOBODY, settle};
-use super::gathered_team::{CREW, MEMBERS, MOST, Member};
+use super::fibers::{NO_FIBER, after_switch};
+use super::gathered_team::{MEMBERS, MOST, Member, SCHEDULER};
 use super::member_stacks::kept;
-use crate::sys::arch::{self, Context, switch};
+use crate::sys::arch::{self, Fiber, switch};
 use crate::sys::bare::{Bare, block_all, give_way};
 use crate::sys::futex::Futex;
 use core::cell::UnsafeCell;
@@ -17,21 +17,21 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use scaf_team::Sleep;
 use scaf_team::gather::scheduler::Until;
 
-struct Berth {
+struct IdleStack {
     end: AtomicPtr<c_void>,
-    context: UnsafeCell<Context>,
+    fiber: UnsafeCell<Fiber>,
     /// 1 once its member is about to come.
-    called: AtomicU32,
+    woken: AtomicU32,
 }
 
 // SAFETY: the context is used by the berth's own thread.
-unsafe impl Sync for Berth {}
+unsafe impl Sync for IdleStack {}
 
-static BERTHS: [Berth; MOST] = [const {
-    Berth {
+static IDLE_STACKS: [IdleStack; MOST] = [const {
+    IdleStack {
         end: AtomicPtr::new(null_mut()),
-        context: UnsafeCell::new(Context::NONE),
-        called: AtomicU32::new(0),
+        fiber: UnsafeCell::new(Fiber::NONE),
+        woken: AtomicU32::new(0),
     }
 }; MOST];
 
@@ -43,60 +43,60 @@ const NAP_MS: u32 = 1;
 
 /// Whether there is one for each of a team of `size` but the master.
 pub fn are_there(size: u32) -> bool {
-    BERTHS.iter().take(size as usize).skip(1).all(|berth| kept(&berth.end, BYTES).is_some())
+    IDLE_STACKS.iter().take(size as usize).skip(1).all(|idle| kept(&idle.end, BYTES).is_some())
 }
 
 /// The calling thread puts itself to sleep and the member, which it has run, up for others. Returns when the
 /// member is run again, by whomever.
-pub unsafe fn moor(me: &'static Member) {
+pub unsafe fn sleep(me: &'static Member) {
     let number = me.number.get() as usize;
-    let Some(berth) = BERTHS.get(number) else { return };
-    let end = berth.end.load(Ordering::Acquire);
-    berth.called.store(0, Ordering::Relaxed);
+    let Some(idle) = IDLE_STACKS.get(number) else { return };
+    let end = idle.end.load(Ordering::Acquire);
+    idle.woken.store(0, Ordering::Relaxed);
     block_all();
-    CREW.waits(number, Until::Turn);
+    SCHEDULER.set_wait(number, Until::Turn);
     // SAFETY: nobody is on the berth's stack, which is there: see `are_there`. The thread's storage is the
     // member's.
     unsafe {
-        *berth.context.get() = Context::fresh(end, arch::storage(), arch::control_words(), sleep);
-        settle(switch(me.context.get(), berth.context.get(), number));
+        *idle.fiber.get() = Fiber::fresh(end, arch::tls_base(), arch::control_words(), wait_for_member);
+        after_switch(switch(me.fiber.get(), idle.fiber.get(), number));
     }
 }
 
 /// What runs on a berth's stack. From its first line on it must not touch thread-local storage.
-unsafe extern "C" fn sleep(number: usize) -> ! {
-    CREW.set_free(number);
-    CREW.tell(&Bare);
-    if let (Some(berth), Some(member)) = (BERTHS.get(number), MEMBERS.get(number)) {
+unsafe extern "C" fn wait_for_member(number: usize) -> ! {
+    SCHEDULER.set_suspended(number);
+    SCHEDULER.notify(&Bare);
+    if let (Some(idle), Some(member)) = (IDLE_STACKS.get(number), MEMBERS.get(number)) {
         let mut tries = 0;
         loop {
-            let called = berth.called.load(Ordering::SeqCst);
-            if CREW.take_own(number) {
+            let woken = idle.woken.load(Ordering::SeqCst);
+            if SCHEDULER.take_for_own_thread(number) {
                 break;
             }
-            if called == 0 {
-                Bare.sleep(&berth.called, 0, 0);
+            if woken == 0 {
+                Bare.sleep(&idle.woken, 0, 0);
             } else if tries < TRIES {
                 tries += 1;
                 give_way();
             } else {
-                Bare.sleep(&berth.called, 1, NAP_MS);
+                Bare.sleep(&idle.woken, 1, NAP_MS);
             }
         }
         member.carrier.set(None);
         // SAFETY: the member was taken.
-        unsafe { switch(berth.context.get(), member.context.get(), NOBODY) };
+        unsafe { switch(idle.fiber.get(), member.fiber.get(), NO_FIBER) };
     }
-    // Not reached: nobody changes back to a berth.
+    // Not reached: nobody changes back to a idle.
     loop {
         spin_loop();
     }
 }
 
 /// Says that the member is about to come home.
-pub fn call(number: usize) {
-    if let Some(berth) = BERTHS.get(number) {
-        berth.called.store(1, Ordering::SeqCst);
-        Futex.wake_all(&berth.called);
+pub fn wake(number: usize) {
+    if let Some(idle) = IDLE_STACKS.get(number) {
+        idle.woken.store(1, Ordering::SeqCst);
+        Futex.wake_all(&idle.woken);
     }
 }

@@ -1,8 +1,8 @@
 //! Regions within a gathered one: in each, a member is alone.
 
-use super::loop_memory::Room;
+use super::loop_memory::LoopMemory;
 use core::cell::Cell;
-use scaf_team::gather::worksharing::{Came, Hand, Loop, Shares};
+use scaf_team::gather::worksharing::{Assigned, Came, Loop, Shares};
 
 /// A region within a gathered one, whose team is one thread.
 pub struct Inner {
@@ -12,9 +12,9 @@ pub struct Inner {
     share: Shares<1>,
     number: Cell<u32>,
     /// Memory that comes with it.
-    pub room: Room,
+    pub room: LoopMemory,
     /// What the member has of it.
-    hand: Cell<Hand>,
+    assigned: Cell<Assigned>,
 }
 
 impl Inner {
@@ -24,8 +24,8 @@ impl Inner {
             outer,
             share: Shares::new(),
             number: Cell::new(0),
-            room: Room::new(),
-            hand: Cell::new(Hand::NOTHING),
+            room: LoopMemory::new(),
+            assigned: Cell::new(Assigned::NONE),
         };
         if let Some(whole) = whole {
             inner.open(&whole);
@@ -40,15 +40,15 @@ impl Inner {
             self.share.leave(self.number.get(), 1);
         }
         self.number.set(self.number.get().wrapping_add(1));
-        self.hand.set(Hand::NOTHING);
+        self.assigned.set(Assigned::NONE);
         let _: Came = self.share.come(self.number.get(), whole);
     }
 
     /// The next chunk of the open loop.
     pub fn deal(&self) -> Option<(u64, u64)> {
-        let mut hand = self.hand.get();
-        let dealt = self.share.deal(self.number.get(), (0, 1), &mut hand);
-        self.hand.set(hand);
+        let mut assigned = self.assigned.get();
+        let dealt = self.share.deal(self.number.get(), (0, 1), &mut assigned);
+        self.assigned.set(assigned);
         dealt
     }
 }

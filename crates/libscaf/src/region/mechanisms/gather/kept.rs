@@ -6,30 +6,30 @@ use crate::sys::signals::{Stack, blocked, set_stack, stack};
 
 /// What differs from the kernel thread's own, or what that is.
 #[derive(Clone, Copy)]
-pub struct Kept {
+pub struct SignalState {
     pub mask: Option<u64>,
     pub stack: Option<Stack>,
 }
 
-impl Kept {
-    pub const NOTHING: Kept = Kept { mask: None, stack: None };
+impl SignalState {
+    pub const NOTHING: SignalState = SignalState { mask: None, stack: None };
 
     /// All of the calling thread.
-    pub fn now() -> Kept {
-        Kept { mask: Some(blocked()), stack: Some(stack()) }
+    pub fn now() -> SignalState {
+        SignalState { mask: Some(blocked()), stack: Some(stack()) }
     }
 
     /// What differs from `other`.
-    pub fn beside(self, other: Kept) -> Kept {
-        Kept {
+    pub fn beside(self, other: SignalState) -> SignalState {
+        SignalState {
             mask: self.mask.filter(|_| self.mask != other.mask),
             stack: self.stack.filter(|_| self.stack != other.stack),
         }
     }
 
     /// The same, but for what `other` says.
-    pub fn with(self, other: Kept) -> Kept {
-        Kept { mask: other.mask.or(self.mask), stack: other.stack.or(self.stack) }
+    pub fn with(self, other: SignalState) -> SignalState {
+        SignalState { mask: other.mask.or(self.mask), stack: other.stack.or(self.stack) }
     }
 
     pub fn is_nothing(self) -> bool {

@@ -2,8 +2,8 @@
 //! chunks, with their `ordered` parts, reductions, and data that one member copies to all.
 
 use super::constructs::{barrier, barrier_within, come, leave};
-use super::fibers::give_turn;
-use super::gathered_team::{CREW, MEMBERS, Member, SHARES, TEAM};
+use super::fibers::yield_member;
+use super::gathered_team::{MEMBERS, Member, SCHEDULER, SHARES, TEAM};
 use super::llvm_state::Method;
 use super::{forbids, icvs};
 use core::ffi::{c_int, c_void};
@@ -11,7 +11,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
 use scaf_team::gather::llvm_chunks::{Chunk, chunk, in_turn};
 use scaf_team::gather::worksharing::{Loop, Rule};
-use scaf_team::static_schedule::Deal;
+use scaf_team::static_schedule::StaticSchedule;
 
 /// The runtime's numbers for schedules. Those of ordered loops and of loops whose chunks must not be merged
 /// are the same further up.
@@ -35,17 +35,17 @@ mod schedule {
 }
 
 /// How a loop of that schedule is dealt out: by a rule, or by the member's number.
-fn how(schedule: c_int, size: i64) -> (Rule, Option<Deal>) {
+fn how(schedule: c_int, size: i64) -> (Rule, Option<StaticSchedule>) {
     let plain = schedule & !schedule::MODIFIERS;
     let plain = if plain >= schedule::UNMERGED { plain - schedule::UNMERGED_BEHIND } else { plain };
     let plain = if plain >= schedule::ORDERED { plain - schedule::ORDERED_BEHIND } else { plain };
     let size = size.max(1) as u64;
     let by_number = |deal| (Rule::Dynamic(1), Some(deal));
     match plain {
-        schedule::STATIC_CHUNKS => by_number(Deal::Chunks(size)),
-        schedule::STATIC | schedule::STATIC_BALANCED => by_number(Deal::Balanced),
-        schedule::STATIC_GREEDY => by_number(Deal::Blocks(1)),
-        schedule::STATIC_IN_VECTORS => by_number(Deal::Blocks(size)),
+        schedule::STATIC_CHUNKS => by_number(StaticSchedule::Chunks(size)),
+        schedule::STATIC | schedule::STATIC_BALANCED => by_number(StaticSchedule::Balanced),
+        schedule::STATIC_GREEDY => by_number(StaticSchedule::Blocks(1)),
+        schedule::STATIC_IN_VECTORS => by_number(StaticSchedule::Blocks(size)),
         schedule::DYNAMIC | schedule::STEALING => (Rule::Dynamic(size), None),
         schedule::BY_SETTING | schedule::BY_SETTING_IN_VECTORS => by_setting(),
         // Guided in several forms, and whatever is up to the runtime.
@@ -54,15 +54,15 @@ fn how(schedule: c_int, size: i64) -> (Rule, Option<Deal>) {
 }
 
 /// The same by the user's or the program's choice.
-fn by_setting() -> (Rule, Option<Deal>) {
+fn by_setting() -> (Rule, Option<StaticSchedule>) {
     const MONOTONIC: c_int = c_int::MIN;
     const STATIC: c_int = 1;
     const DYNAMIC: c_int = 2;
     let (kind, chunk) = icvs::schedule();
     let size = chunk.max(1) as u64;
     match kind & !MONOTONIC {
-        STATIC if chunk > 0 => (Rule::Dynamic(1), Some(Deal::Chunks(size))),
-        STATIC => (Rule::Dynamic(1), Some(Deal::Balanced)),
+        STATIC if chunk > 0 => (Rule::Dynamic(1), Some(StaticSchedule::Chunks(size))),
+        STATIC => (Rule::Dynamic(1), Some(StaticSchedule::Balanced)),
         DYNAMIC => (Rule::Dynamic(size), None),
         _ => (Rule::Guided(size), None),
     }
@@ -91,7 +91,7 @@ pub fn next(me: &Member) -> Option<Chunk> {
         let whole = own.given.take().filter(|whole| whole.count != 0)?;
         return Some(chunk(&whole, (0, whole.count)));
     }
-    let (size, whole) = (CREW.size(), own.whole.get());
+    let (size, whole) = (SCHEDULER.size(), own.whole.get());
     let part = match own.deal.get() {
         None => SHARES.take(me.share.get(), size),
         Some(deal) => {
@@ -119,7 +119,7 @@ pub fn leaves(me: &Member) {
 pub unsafe fn ordered(me: &'static Member) {
     while !me.is_alone() && !SHARES.is_turn(me.share.get(), me.llvm.from.get()) {
         // SAFETY: the caller runs the member.
-        unsafe { give_turn(me) }
+        unsafe { yield_member(me) }
     }
 }
 
@@ -183,7 +183,7 @@ pub unsafe fn reduce(
     if me.is_alone() {
         return ADD;
     }
-    let add = add.filter(|_| !values.is_null() && CREW.size() > MOST_ADDING);
+    let add = add.filter(|_| !values.is_null() && SCHEDULER.size() > MOST_ADDING);
     let method = match add {
         Some(_) => Method::Tree,
         None if atomic => Method::Atomic,
@@ -196,7 +196,7 @@ pub unsafe fn reduce(
             None if atomic => ADD_ATOMICALLY,
             None => {
                 while TEAM.adding.swap(1, Ordering::Acquire) != 0 {
-                    give_turn(me);
+                    yield_member(me);
                 }
                 ADD
             }
@@ -221,7 +221,7 @@ pub unsafe fn reduce(
 
 /// Adds up all members' values in pairs, pairs of pairs and so on, as the runtime does.
 unsafe fn add_up(add: Copy) {
-    let size = CREW.size() as usize;
+    let size = SCHEDULER.size() as usize;
     let of = |number: usize| MEMBERS.get(number).map_or(null_mut(), |member| member.llvm.values.get());
     let mut apart = 1;
     while apart < size {

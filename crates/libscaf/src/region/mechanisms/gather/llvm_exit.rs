@@ -32,7 +32,7 @@ pub fn begin() {
 }
 
 /// The thread of that member, whose number in the runtime is `number`, is noted.
-pub fn note(member: usize, number: c_int) {
+pub fn record(member: usize, number: c_int) {
     if member == 1 {
         WORKER.store((number as u32).wrapping_add(1), Ordering::Relaxed);
     }
@@ -64,7 +64,7 @@ unsafe extern "C" fn at_exit(_: *mut c_void) {
     // SAFETY: this thread's own state and values.
     unsafe {
         let is_master = around(thread()).is_some_and(|me| me.number.get() == 0);
-        let llvms = (*thread()).runtime.as_ref().is_some_and(Runtime::is_llvms);
+        let llvms = thread().runtime.get().is_some_and(Runtime::is_llvms);
         if !is_master || !llvms {
             return;
         }

@@ -9,8 +9,8 @@
 use super::block_cache;
 use super::constructs::{number, size};
 use super::explicit_tasks::{group_close, group_start, group_wait};
-use super::fibers::{give_turn, wait_for};
-use super::gathered_team::{CREW, Member};
+use super::fibers::{wait_for, yield_member};
+use super::gathered_team::{Member, SCHEDULER};
 use super::task_pool::{self, with};
 use crate::sys::memory;
 use core::cell::Cell;
@@ -19,7 +19,7 @@ use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use scaf_team::gather::task_table::{NONE, Number};
 
-/// Adds the second to the first; or makes the first, with the original at hand.
+/// Adds the second to the first; or makes the first, with the original at assigned.
 type Both = unsafe extern "C" fn(*mut c_void, *mut c_void);
 type Ends = unsafe extern "C" fn(*mut c_void);
 
@@ -209,7 +209,7 @@ pub unsafe fn begin_shared<V: Variable>(me: &'static Member, which: usize, input
         while !group_start(me) {
             // All members have to have one.
             group_close(me);
-            give_turn(me);
+            yield_member(me);
         }
         let group = me.task.get().recorded_group();
         let Some(shared) = SHARED.get(which) else { return null_mut() };
@@ -222,7 +222,7 @@ pub unsafe fn begin_shared<V: Variable>(me: &'static Member, which: usize, input
             let block = block_cache::take(bytes);
             fill(me, group, inputs, block.cast(), bytes, true);
             shared.store(block.expose_provenance(), Ordering::Release);
-            CREW.changed(&crate::sys::futex::Futex);
+            SCHEDULER.notify_changed(&crate::sys::futex::Futex);
         } else {
             wait_for(me, || shared.load(Ordering::Acquire) != MAKING);
             let block = with_exposed_provenance_mut(shared.load(Ordering::Acquire));

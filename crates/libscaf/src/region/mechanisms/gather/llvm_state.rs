@@ -4,10 +4,10 @@ use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use scaf_team::gather::worksharing::{Loop, Rule};
-use scaf_team::static_schedule::Deal;
+use scaf_team::static_schedule::StaticSchedule;
 
 /// Of one member.
-pub struct Own {
+pub struct LlvmState {
     /// Its thread's number in the runtime and in its team, where code is told to find them.
     global: Cell<c_int>,
     bound: Cell<c_int>,
@@ -15,7 +15,7 @@ pub struct Own {
     pub opened: Cell<u32>,
     /// The loop that it is in, how it is dealt out if by number, and chunks taken.
     pub whole: Cell<Loop>,
-    pub deal: Cell<Option<Deal>>,
+    pub deal: Cell<Option<StaticSchedule>>,
     pub turn: Cell<u64>,
     /// It is in a loop that is dealt out in chunks, and not at its end yet.
     pub in_loop: Cell<bool>,
@@ -48,9 +48,9 @@ const NO_LOOP: Loop = Loop { start: 0, end: 0, step: 1, count: 0, rule: Rule::Dy
 /// The number in the team of whoever is alone.
 static ZERO: c_int = 0;
 
-impl Own {
-    pub const fn new() -> Own {
-        Own {
+impl LlvmState {
+    pub const fn new() -> LlvmState {
+        LlvmState {
             global: Cell::new(0),
             bound: Cell::new(0),
             opened: Cell::new(0),

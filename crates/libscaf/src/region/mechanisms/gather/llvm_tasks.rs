@@ -9,10 +9,10 @@
 
 use super::cancel::drops;
 use super::constructs::size;
-use super::current_task::Current;
-use super::depend_list::Needs;
+use super::current_task::CurrentTask;
+use super::depend_list::DependList;
 use super::explicit_tasks::{await_needs, group_end, group_start, put, taskwait};
-use super::fibers::give_turn;
+use super::fibers::yield_member;
 use super::gathered_team::{Member, TEAM, around};
 use super::task_pool::{self, run, with};
 use crate::region::thread::thread;
@@ -52,7 +52,7 @@ struct Header {
     goes_on: Cell<bool>,
     /// One that is run at once: what its creator was doing. Another one: what it was doing itself at the end
     /// of its part.
-    kept: Cell<Current>,
+    kept: Cell<CurrentTask>,
 }
 
 const HEADER: usize = size_of::<Header>();
@@ -119,7 +119,7 @@ unsafe fn memory(me: &'static Member, flags: u32, own: usize, bytes: usize) -> *
             own: Cell::new(own),
             is_known: Cell::new(false),
             goes_on: Cell::new(false),
-            kept: Cell::new(Current::MEMBERS),
+            kept: Cell::new(CurrentTask::MEMBERS),
         });
         start.byte_add(HEADER).cast()
     }
@@ -138,7 +138,7 @@ unsafe fn give_up(task: *mut Task) {
 }
 
 /// A task is handed over.
-pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &Needs) {
+pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &DependList) {
     // SAFETY: the program's own task; the caller runs the member.
     unsafe {
         let header = header(task);
@@ -217,7 +217,7 @@ pub unsafe fn begin_at_once(me: &'static Member, task: *mut Task) {
         header.kept.set(before);
         let is_final = before.is_final || header.flags.get() & flags::FINAL != 0;
         let at_once = is_final || before.at_once;
-        me.task.set(Current { record: header.record.get(), is_final, at_once, ..before });
+        me.task.set(CurrentTask { record: header.record.get(), is_final, at_once, ..before });
     }
 }
 
@@ -248,7 +248,7 @@ pub unsafe fn wait(me: &'static Member) {
 }
 
 /// Nothing is run, but behind what it depends on.
-pub unsafe fn nothing_behind(me: &'static Member, needs: &Needs) {
+pub unsafe fn nothing_behind(me: &'static Member, needs: &DependList) {
     unsafe extern "C" fn nothing(_: c_int, _: *mut Task) -> c_int {
         0
     }
@@ -267,7 +267,7 @@ pub unsafe fn give_way(me: &'static Member) {
                 let over = run(me, taken);
                 task_pool::change(|table| task_pool::end(table, taken.0, over));
             }
-            None => give_turn(me),
+            None => yield_member(me),
         }
     }
 }
@@ -289,7 +289,7 @@ pub struct Dealt {
 }
 
 impl Dealt {
-    /// Tasks, iterations in each, and how many have one more; the last one has the rest.
+    /// TaskTable, iterations in each, and how many have one more; the last one has the rest.
     fn out(&self, count: u64, team: u64) -> (u64, u64, u64) {
         const ITERATIONS: c_int = 1;
         const TASKS: c_int = 2;
@@ -335,7 +335,7 @@ pub unsafe fn taskloop(me: &'static Member, task: *mut Task, dealt: &Dealt) {
                     let flags = &header(part).flags;
                     flags.set(flags.get() | flags::AT_ONCE);
                 }
-                submit(me, part, &Needs::NONE);
+                submit(me, part, &DependList::NONE);
                 from = behind;
             }
         }

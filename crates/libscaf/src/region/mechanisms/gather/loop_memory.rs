@@ -11,21 +11,21 @@ use scaf_team::gather::worksharing::RING;
 const LEAST: usize = 4096;
 const MOST_KEPT: usize = 1 << 16;
 
-pub struct Room {
+pub struct LoopMemory {
     at: AtomicPtr<c_void>,
     bytes: AtomicUsize,
 }
 
-static ROOMS: [Room; RING] = [const { Room::new() }; RING];
+static ROOMS: [LoopMemory; RING] = [const { LoopMemory::new() }; RING];
 
 /// That of the share of this number.
-pub fn of(share: u32) -> &'static Room {
+pub fn of(share: u32) -> &'static LoopMemory {
     &ROOMS[share as usize % RING]
 }
 
-impl Room {
-    pub const fn new() -> Room {
-        Room { at: AtomicPtr::new(null_mut()), bytes: AtomicUsize::new(0) }
+impl LoopMemory {
+    pub const fn new() -> LoopMemory {
+        LoopMemory { at: AtomicPtr::new(null_mut()), bytes: AtomicUsize::new(0) }
     }
 
     /// Makes room for so many bytes, all zero, once there is memory for it.

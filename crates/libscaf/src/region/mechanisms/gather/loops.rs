@@ -3,7 +3,7 @@
 
 use super::constructs::{begin, next as next_chunk};
 use super::fibers::wait_for;
-use super::gathered_team::{CREW, Member, SHARES, around};
+use super::gathered_team::{Member, SCHEDULER, SHARES, around};
 use super::icvs;
 use crate::region::thread::thread;
 use crate::sys::futex::Futex;
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn start_ull_static(
 /// The calling member's schedule for loops that leave it open.
 unsafe fn rule() -> Rule {
     // SAFETY: this thread's own state.
-    unsafe { around(thread()).map_or(Rule::Static(0), |me| icvs::rule(me.chosen.get())) }
+    unsafe { around(thread()).map_or(Rule::Static(0), |me| icvs::rule(me.icvs.get())) }
 }
 
 pub unsafe extern "C" fn start_runtime(
@@ -76,10 +76,10 @@ pub unsafe extern "C" fn ordered_next(first: *mut c_void, last: *mut c_void) -> 
         let Some(me) = around(thread()) else { return false };
         await_turn(me);
         if me.inside().is_none() {
-            let mut hand = me.hand.get();
-            SHARES.are_over(me.share.get(), &mut hand);
-            me.hand.set(hand);
-            CREW.changed(&Futex);
+            let mut assigned = me.assigned.get();
+            SHARES.are_over(me.share.get(), &mut assigned);
+            me.assigned.set(assigned);
+            SCHEDULER.notify_changed(&Futex);
         }
         next_chunk(me, first, last)
     }
@@ -89,6 +89,6 @@ pub unsafe extern "C" fn ordered_next(first: *mut c_void, last: *mut c_void) -> 
 pub unsafe fn await_turn(me: &'static Member) {
     if me.inside().is_none() {
         // SAFETY: the caller runs the member.
-        unsafe { wait_for(me, || SHARES.is_next(me.share.get(), &me.hand.get())) }
+        unsafe { wait_for(me, || SHARES.is_next(me.share.get(), &me.assigned.get())) }
     }
 }

@@ -3,12 +3,13 @@
 //! program.
 
 use super::gathered_team::{Carrier, MASTERS, MEMBERS, Member, around};
-use super::kept::Kept;
+use super::kept::SignalState;
 use super::worker_tls;
 use crate::link::silence;
 use crate::region::thread::{LENT, Thread, thread};
+use crate::sys::kernel_threads::own_task;
 use crate::sys::signals::{Stack, blocked};
-use crate::sys::thread::{REGION_AT, own_task, part_of};
+use crate::sys::thread_state::part_of;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// 1 once a member of this region has changed anything.
@@ -36,9 +37,8 @@ pub fn differs() -> bool {
 /// vfork, which has its storage, is somebody else.
 #[inline(always)]
 pub fn compare() {
-    // SAFETY: this thread's own state.
-    if unsafe { worker_tls::is_of(thread()) } && !silence::is_known() && own_task() == worker_tls::task(0) {
-        let same = worker_tls::are_alike() && blocked() == worker_tls::noted_signals();
+    if worker_tls::is_of(thread()) && !silence::is_known() && own_task() == worker_tls::task(0) {
+        let same = worker_tls::are_alike() && blocked() == worker_tls::recorded_signals();
         DIFFERS.store(u32::from(!same), Ordering::Relaxed);
     }
 }
@@ -65,26 +65,26 @@ fn changed<R>(me: &Member, call: impl FnOnce() -> R) -> R {
         return call();
     }
     if carrier.own.get().is_nothing() {
-        carrier.own.set(Kept::now());
+        carrier.own.set(SignalState::now());
     }
     ANY.store(1, Ordering::Relaxed);
     let result = call();
-    let changed = Kept::now().beside(carrier.own.get());
+    let changed = SignalState::now().beside(carrier.own.get());
     me.changed.set(changed);
     if changed.is_nothing() {
-        carrier.own.set(Kept::NOTHING);
+        carrier.own.set(SignalState::NOTHING);
     }
     result
 }
 
 /// What a carrier has by itself, but the master's.
-fn carriers() -> Kept {
-    Kept { mask: Some(worker_tls::signals()), stack: Some(Stack::NONE) }
+fn carriers() -> SignalState {
+    SignalState { mask: Some(worker_tls::signals()), stack: Some(Stack::NONE) }
 }
 
 /// The calling thread of a region becomes a member: what it has changed on its own kernel thread stays its.
 pub fn join(me: &Member, carrier: Option<&Carrier>) {
-    let changed = Kept::now().beside(carriers());
+    let changed = SignalState::now().beside(carriers());
     me.changed.set(changed);
     if !changed.is_nothing() {
         ANY.store(1, Ordering::Relaxed);
@@ -112,7 +112,7 @@ fn arrive_changed() {
         put_back(carrier);
         let changed = me.changed.get();
         if !changed.is_nothing() {
-            carrier.own.set(Kept::now());
+            carrier.own.set(SignalState::now());
             changed.set();
         }
     }
@@ -120,14 +120,15 @@ fn arrive_changed() {
 
 /// The carrier's kernel thread has what it has by itself.
 pub fn put_back(carrier: &Carrier) {
-    carrier.own.replace(Kept::NOTHING).set();
+    carrier.own.replace(SignalState::NOTHING).set();
 }
 
 /// The member is on its own kernel thread again, which blocked all signals meanwhile and has what the member
 /// had when it joined: what it has undone since is undone there, too.
 pub fn back_home(me: &Member) {
-    let joined = Kept { mask: carriers().mask, stack: Some(Stack::NONE).filter(|_| !silence::is_known()) };
-    joined.with(me.changed.replace(Kept::NOTHING)).set();
+    let joined =
+        SignalState { mask: carriers().mask, stack: Some(Stack::NONE).filter(|_| !silence::is_known()) };
+    joined.with(me.changed.replace(SignalState::NOTHING)).set();
 }
 
 /// A region is over whose master is home, and its `size` members were gathered from its beginning; 0 if they
@@ -142,10 +143,11 @@ pub fn end(size: u32) {
 #[cold]
 fn end_changed(size: u32) {
     ANY.store(0, Ordering::Relaxed);
-    let masters = MEMBERS.first().map_or(Kept::NOTHING, |master| master.changed.replace(Kept::NOTHING));
+    let masters =
+        MEMBERS.first().map_or(SignalState::NOTHING, |master| master.changed.replace(SignalState::NOTHING));
     if size == 0 {
         // It came home as a member, with all that it has changed.
-        MASTERS.own.set(Kept::NOTHING);
+        MASTERS.own.set(SignalState::NOTHING);
     } else {
         // Another member may have been the last on its kernel thread.
         put_back(MASTERS);
@@ -153,15 +155,15 @@ fn end_changed(size: u32) {
         compare();
     }
     for (number, member) in MEMBERS.iter().enumerate().take(size as usize).skip(1) {
-        let changed = member.changed.replace(Kept::NOTHING);
+        let changed = member.changed.replace(SignalState::NOTHING);
         if changed.is_nothing() {
             continue;
         }
         LASTS.store(1, Ordering::Relaxed);
         if let Some(mask) = changed.mask {
-            let its = part_of::<Thread, REGION_AT>(worker_tls::of(number));
-            // SAFETY: the state of the worker whose storage the member had, which sleeps.
-            unsafe { (*its).lent = mask | LENT }
+            // SAFETY: the worker whose storage the member had, which sleeps.
+            let its = unsafe { part_of::<Thread>(worker_tls::of(number)) };
+            its.lent.set(mask | LENT);
         }
     }
 }

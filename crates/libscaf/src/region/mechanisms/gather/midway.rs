@@ -11,11 +11,11 @@
 //! members can be threads again behind any later barrier, and are when the grant is as large as the team: the
 //! watch asks for it. At the region's end each goes home before it returns into the runtime.
 
-use super::current_task::Current;
+use super::current_task::CurrentTask;
 use super::eligibility::{may_midway, may_now};
-use super::fibers::{change, meet, settle, wait};
-use super::gathered_team::{CREW, MEMBERS, MOST, Member, TEAM, around};
-use super::icvs::{self, Chosen};
+use super::fibers::{after_switch, meet, switch_to, wait};
+use super::gathered_team::{MEMBERS, MOST, Member, SCHEDULER, TEAM, around};
+use super::icvs::{self, Icvs};
 use super::{
     carrier_monitor, carriers, forbids, idle_stacks, member_signals, midway_report, task_pool, worker_tls,
     yielding_loops,
@@ -34,10 +34,10 @@ use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_team::gather::scheduler::Until;
 use scaf_team::gather::task_table::NONE;
-use scaf_team::gather::worksharing::Hand;
+use scaf_team::gather::worksharing::Assigned;
 
 /// The tick at which the last team went home.
-static HOME_AT: AtomicU64 = AtomicU64::new(0);
+static RETURNED_AT: AtomicU64 = AtomicU64::new(0);
 
 /// Crowded barriers of the region of the team that was gathered last, before that.
 static AT_GATHERING: AtomicU32 = AtomicU32::new(0);
@@ -54,9 +54,9 @@ const NAP_MS: u32 = 2;
 pub fn may(region: &Region, size: u32) -> Option<Code> {
     let code = region.code;
     let may = may_midway(region, size);
-    if may && code.runtime.is_llvms() && forbids::asks_chosen() {
+    if may && code.runtime.is_llvms() && forbids::asks_icvs() {
         // SAFETY: the calling thread is about to be the region's master.
-        icvs::note_schedule(&unsafe { Chosen::of(code.runtime) });
+        icvs::record_schedule(&unsafe { Icvs::of(code.runtime) });
     }
     may.then_some(code)
 }
@@ -85,17 +85,17 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
         && team <= MOST as u32
         && frame.has_no_tasks()
         && (!word.spins() || yielding_loops::are_made())
-        && ticks().wrapping_sub(HOME_AT.load(Ordering::Relaxed)) > BETWEEN
-        && CREW.open() == 0
-        && CREW.is_empty()
+        && ticks().wrapping_sub(RETURNED_AT.load(Ordering::Relaxed)) > BETWEEN
+        && SCHEDULER.carrier_limit() == 0
+        && SCHEDULER.is_quiescent()
         && may_now(code)
         && carrier_monitor::is_there()
         && idle_stacks::are_there(team);
     let Some(dop) = word.dop().filter(|_| possible) else { return false };
-    worker_tls::note_limit(code.runtime);
-    if !forbids::asks_chosen() {
+    worker_tls::record_limit(code.runtime);
+    if !forbids::asks_icvs() {
         // SAFETY: the calling thread's. Nobody can have changed it, so it is the master's.
-        icvs::note_schedule(&unsafe { Chosen::of(code.runtime) });
+        icvs::record_schedule(&unsafe { Icvs::of(code.runtime) });
     }
     TEAM.has_tasks.set(forbids::has_tasks());
     // What may be cancelled isn't gathered midway.
@@ -103,17 +103,17 @@ fn gather(frame: &Frame, code: Code, team: u32) -> bool {
     if TEAM.has_tasks.get() {
         task_pool::begin();
     }
-    worker_tls::take_own();
+    worker_tls::take_for_own_thread();
     midway_report::reports_at(frame.slot);
     carrier_monitor::of(code);
     AT_GATHERING.store(before, Ordering::Relaxed);
-    CREW.gather(team, dop.min(team).max(1));
+    SCHEDULER.gather(team, dop.min(team).max(1));
     true
 }
 
 /// The tick from which on the team has been on threads in this region, and its crowded barriers before that.
 fn on_threads_since(frame: &Frame) -> (u64, u32) {
-    let home = HOME_AT.load(Ordering::Relaxed);
+    let home = RETURNED_AT.load(Ordering::Relaxed);
     if home.wrapping_sub(frame.entered).cast_signed() > 0 {
         (home, AT_GATHERING.load(Ordering::Relaxed))
     } else {
@@ -124,7 +124,7 @@ fn on_threads_since(frame: &Frame) -> (u64, u32) {
 /// The calling thread of a region becomes a member of its gathered team. Returns when the member is run.
 #[cold]
 #[inline(never)]
-pub unsafe fn join(this: *mut Thread, frame: &Frame) {
+pub unsafe fn join(this: &Thread, frame: &Frame) {
     let runtime = frame.runtime();
     // SAFETY: this thread's own state, and its own member; omp_get_max_threads takes nothing.
     unsafe {
@@ -132,26 +132,26 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
         let Some(me) = MEMBERS.get(number as usize) else { return };
         me.number.set(number);
         me.share.set(TEAM.share.get());
-        me.hand.set(Hand::NOTHING);
-        me.task.set(Current::MEMBERS);
+        me.assigned.set(Assigned::NONE);
+        me.task.set(CurrentTask::MEMBERS);
         me.inner.set(null());
         me.most.set(runtime.max_threads.map_or(1, |most| most()).max(1) as u32);
-        me.chosen.set(Chosen::of(runtime));
+        me.icvs.set(Icvs::of(runtime));
         me.llvm.begin(number as c_int, runtime.global_thread_num.map_or(0, |number| number(null_mut())));
-        *me.context.get() = arch::Context::with_storage(arch::storage());
-        (*this).member = (&raw const *me).cast();
+        *me.fiber.get() = arch::Fiber::with_tls(arch::tls_base());
+        this.member.set((&raw const *me).cast());
         if number != 0 {
             member_signals::join(me, None);
-            return idle_stacks::moor(me);
+            return idle_stacks::sleep(me);
         }
-        let carrier = carriers::gathered();
+        let carrier = carriers::begin_midway();
         carrier_monitor::again();
         me.carrier.set(Some(carrier));
         member_signals::join(me, Some(carrier));
         midway_report::begins(ticks());
-        let open = CREW.open();
+        let open = SCHEDULER.carrier_limit();
         if open > 1 {
-            carriers::call(open);
+            carriers::wake(open);
         }
     }
 }
@@ -159,30 +159,27 @@ pub unsafe fn join(this: *mut Thread, frame: &Frame) {
 /// A member is at a barrier: where the region began on threads, the master marks that as they do.
 #[inline(always)]
 pub unsafe fn mark(me: &Member) {
-    // SAFETY: the caller runs the member, whose own state it is; a frame lives as long as its region.
-    unsafe {
-        if me.number.get() == 0
-            && let Some(frame) = (*thread()).frame.as_ref()
-        {
-            frame.mark(ticks(), CREW.size());
-        }
+    if me.number.get() == 0
+        && let Some(frame) = thread().frame()
+    {
+        frame.mark(ticks(), SCHEDULER.size());
     }
 }
 
 /// A member has passed a barrier behind which all go home; `last` if it was the last to arrive there.
 #[cold]
 #[inline(never)]
-pub unsafe fn back(me: &'static Member, last: bool) {
+pub unsafe fn return_to_thread(me: &'static Member, last: bool) {
     if last {
-        (1..CREW.size() as usize).for_each(idle_stacks::call);
+        (1..SCHEDULER.size() as usize).for_each(idle_stacks::wake);
     }
     // SAFETY: the caller runs the member.
     unsafe {
-        go_home(me);
+        return_to_own_thread(me);
         if me.number.get() == 0 {
             end(me);
         }
-        is_home(me);
+        resume_as_thread(me);
     }
 }
 
@@ -204,42 +201,42 @@ unsafe fn leave_as(me: &'static Member) {
     unsafe {
         if TEAM.has_tasks.get() {
             let last = meet(me, true);
-            if CREW.is_homeward() {
-                return back(me, last);
+            if SCHEDULER.is_returning() {
+                return return_to_thread(me, last);
             }
         }
         if me.number.get() == 0 {
-            go_home(me);
+            return_to_own_thread(me);
             wait(me, Until::Joined);
             end(me);
         } else {
-            CREW.is_leaving(&Futex);
-            go_home(me);
+            SCHEDULER.finish_midway(&Futex);
+            return_to_own_thread(me);
         }
-        is_home(me);
+        resume_as_thread(me);
     }
 }
 
 /// Has a member on its own kernel thread again.
-unsafe fn go_home(me: &'static Member) {
+unsafe fn return_to_own_thread(me: &'static Member) {
     let number = me.number.get() as usize;
     // SAFETY: the caller runs the member. It is said to be free once its carrier is off its stack.
     unsafe {
         while let Some(carrier) = me.carrier.get() {
             if carrier.number() != 0 {
-                CREW.waits(number, Until::Home);
-                idle_stacks::call(number);
+                SCHEDULER.set_wait(number, Until::OwnThread);
+                idle_stacks::wake(number);
                 carrier.has_changed();
-                settle(switch(me.context.get(), carrier.home(), number));
+                after_switch(switch(me.fiber.get(), carrier.home(), number));
             } else if number == 0 {
                 return;
             } else {
                 // The master's kernel thread has no other place than a member's stack, its own at last.
-                let look = || CREW.take(0, number).or_else(|| CREW.take_master().then_some(0));
-                if let Some(next) = CREW.nap(&Futex, NAP_MS, look) {
-                    CREW.waits(number, Until::Home);
-                    idle_stacks::call(number);
-                    change(me, carrier, next, number);
+                let look = || SCHEDULER.take(0, number).or_else(|| SCHEDULER.take_master().then_some(0));
+                if let Some(next) = SCHEDULER.nap(&Futex, NAP_MS, look) {
+                    SCHEDULER.set_wait(number, Until::OwnThread);
+                    idle_stacks::wake(number);
+                    switch_to(me, carrier, next, number);
                 }
             }
         }
@@ -248,32 +245,32 @@ unsafe fn go_home(me: &'static Member) {
 
 /// The master ends a gathered team.
 fn end(me: &'static Member) {
-    CREW.close();
-    carriers::dismiss();
+    SCHEDULER.close();
+    carriers::wait_for_others();
     member_signals::end(0);
     TEAM.share.set(me.share.get());
     let now = ticks();
     midway_report::ends(now);
-    HOME_AT.store(now, Ordering::Relaxed);
+    RETURNED_AT.store(now, Ordering::Relaxed);
 }
 
 /// The member is a thread again.
-unsafe fn is_home(me: &'static Member) {
+unsafe fn resume_as_thread(me: &'static Member) {
     let this = thread();
     // SAFETY: this thread's own state; the runtime's own entry points, with the member's own number.
     unsafe {
-        (*this).member = null();
+        this.member.set(null());
         if me.number.get() != 0 {
             member_signals::back_home(me);
         }
-        if let Some(frame) = (*this).frame.as_ref() {
+        if let Some(frame) = this.frame() {
             let (most, runtime) = (me.most.get(), frame.runtime());
             if let (Some(ask), Some(set)) = (runtime.max_threads, runtime.set_num_threads)
                 && ask() as u32 != most
             {
                 set(most as i32);
             }
-            me.chosen.get().put_back(runtime);
+            me.icvs.get().put_back(runtime);
             open_groups(me, frame);
         }
     }

@@ -2,11 +2,11 @@
 //! hold for it to stay gathered.
 
 use super::eligibility::is_wanted;
-use super::gathered_team::{CREW, take_idle};
+use super::gathered_team::{SCHEDULER, take_idle};
 use crate::program::masters::{is_crowded, is_too_large};
 use crate::runtimes::lookup::Code;
 use crate::sys::arch::ticks;
-use core::ptr::null_mut;
+use core::ptr::{from_ref, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::report::Slot;
 use scaf_team::choice::Mechanism;
@@ -25,13 +25,13 @@ const WHILE: u64 = 1 << 25;
 const SELDOM: u64 = 1 << 22;
 
 /// Before a team is gathered.
-pub fn reports_at(slot: *const Slot) {
-    SLOT.store(slot.cast_mut(), Ordering::Relaxed);
+pub fn reports_at(slot: Option<&'static Slot>) {
+    SLOT.store(slot.map_or(null_mut(), |slot| from_ref(slot).cast_mut()), Ordering::Relaxed);
 }
 
 /// Its master is a member at tick `now`.
 pub fn begins(now: u64) {
-    BARRIERS.store(CREW.passed(), Ordering::Relaxed);
+    BARRIERS.store(SCHEDULER.passed(), Ordering::Relaxed);
     SINCE.store(now, Ordering::Relaxed);
     TOLD.store(now.max(1), Ordering::Relaxed);
     is_by(Mechanism::Gather);
@@ -59,9 +59,9 @@ pub fn look(code: Option<Code>) {
         if TOLD.compare_exchange(told, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             tell(told, now);
         }
-        let lacks_contexts = is_crowded(CREW.size()) || is_too_large(CREW.size()) && met_often(now);
+        let lacks_contexts = is_crowded(SCHEDULER.size()) || is_too_large(SCHEDULER.size()) && met_often(now);
         if !lacks_contexts || !code.is_some_and(is_wanted) {
-            CREW.ask_home();
+            SCHEDULER.request_return();
         }
     }
 }
@@ -74,7 +74,7 @@ pub fn is_often(ticks: u64, barriers: u32) -> bool {
 /// Whether there was a barrier at least every [`SELDOM`] ticks since this was last asked, if that is a while
 /// ago.
 fn met_often(now: u64) -> bool {
-    let (passed, barriers) = (now.wrapping_sub(SINCE.load(Ordering::Relaxed)), CREW.passed());
+    let (passed, barriers) = (now.wrapping_sub(SINCE.load(Ordering::Relaxed)), SCHEDULER.passed());
     if passed < WHILE {
         return true;
     }
@@ -87,7 +87,7 @@ fn met_often(now: u64) -> bool {
 fn tell(told: u64, now: u64) {
     // SAFETY: slots live in the report page, which is never unmapped.
     if let Some(slot) = unsafe { SLOT.load(Ordering::Relaxed).as_ref() } {
-        let (size, carriers) = (CREW.size(), CREW.open().max(1));
+        let (size, carriers) = (SCHEDULER.size(), SCHEDULER.carrier_limit().max(1));
         let without = u64::from(size.saturating_sub(carriers));
         let passed = if told == 0 { 0 } else { now.wrapping_sub(told) };
         slot.add_wait(passed.saturating_mul(without).saturating_add(take_idle()));

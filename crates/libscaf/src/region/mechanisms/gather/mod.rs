@@ -73,19 +73,18 @@ pub enum Readiness {
     /// It can't be, or not now.
     No,
     /// Its workers' storage has to be noted, in a run on real threads.
-    Unnoted,
+    Unrecorded,
     /// Nothing.
     Ready,
 }
 
 /// Whether the region can have a gathered team of `size`.
 #[inline(never)]
-pub unsafe fn readiness(this: *mut Thread, region: &Region, length: Length, size: u32) -> Readiness {
+pub fn readiness(this: &Thread, region: &Region, length: Length, size: u32) -> Readiness {
     if !settings::get().gather {
         return Readiness::No;
     }
-    // SAFETY: this thread's own state.
-    let found = unsafe { obstacle(this, region, length, size) };
+    let found = obstacle(this, region, length, size);
     let page = pages::report();
     match found {
         Ok(readiness) => {
@@ -103,27 +102,19 @@ pub unsafe fn readiness(this: *mut Thread, region: &Region, length: Length, size
 }
 
 /// What is still missing for it, if it is possible.
-unsafe fn obstacle(
-    this: *mut Thread,
-    region: &Region,
-    length: Length,
-    size: u32,
-) -> Result<Readiness, Obstacle> {
+fn obstacle(this: &Thread, region: &Region, length: Length, size: u32) -> Result<Readiness, Obstacle> {
     possible(region, size)?;
-    // SAFETY: this thread's own state.
-    unsafe {
-        no(Obstacle::Nested, (*this).serial != 0)?;
-        // A long region whose members can't be shared out anew among more carriers begins on threads, and is
-        // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
-        // gathered from its beginning never is.
-        let on_threads = length != Length::Short && !begins_gathered(region);
-        let noted = !on_threads && worker_tls::is_noted(this, region.code.runtime, size);
-        // Without notes, what was found by the last ones holds for a while.
-        no(Obstacle::Handlers, member_signals::differs() && (noted || worker_tls::are_new()))?;
-        if !noted {
-            no(Obstacle::Workers, worker_tls::is_given_up())?;
-            return Ok(if worker_tls::may_note() { Readiness::Unnoted } else { Readiness::No });
-        }
+    no(Obstacle::Nested, this.serial.get() != 0)?;
+    // A long region whose members can't be shared out anew among more carriers begins on threads, and is
+    // gathered at a barrier. It is on threads again once it has all its contexts, which a team that is
+    // gathered from its beginning never is.
+    let on_threads = length != Length::Short && !begins_gathered(region);
+    let noted = !on_threads && worker_tls::is_recorded(this, region.code.runtime, size);
+    // Without notes, what was found by the last ones holds for a while.
+    no(Obstacle::Handlers, member_signals::differs() && (noted || worker_tls::are_new()))?;
+    if !noted {
+        no(Obstacle::Workers, worker_tls::is_given_up())?;
+        return Ok(if worker_tls::may_record() { Readiness::Unrecorded } else { Readiness::No });
     }
     let ready = worker_tls::are_asleep(region.code.runtime, size) && member_stacks::are_there(size);
     no(Obstacle::Workers, !ready || !carrier_monitor::is_there())?;
@@ -140,15 +131,14 @@ fn begins_gathered(region: &Region) -> bool {
 /// Whether the region has to be gathered from its beginning, or will never be, and only notes are missing. It
 /// may be the first one of its program, and all of it.
 #[inline(always)]
-pub unsafe fn needs_rehearsal(this: *mut Thread, region: &Region, length: Length) -> bool {
-    // SAFETY: this thread's own state.
-    let unnoted = unsafe { (*this).notes != 0 };
+pub fn needs_rehearsal(this: &Thread, region: &Region, length: Length) -> bool {
+    let unnoted = this.records.get() != 0;
     unnoted && length != Length::Short && region.kind == Kind::Plain && begins_gathered(region)
 }
 
 /// Runs a region with a gathered team.
 #[inline(never)]
-pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
+pub unsafe fn run(this: &Thread, region: &Region, entered: &Entered) {
     let choice = entered.choice;
     // SAFETY: the master's own state; `readiness` has found everything in place.
     unsafe {
@@ -166,7 +156,7 @@ pub unsafe fn run(this: *mut Thread, region: &Region, entered: &Entered) {
 
 /// Members of the last gathered team.
 pub fn last_size() -> u32 {
-    gathered_team::CREW.size()
+    gathered_team::SCHEDULER.size()
 }
 
 /// After a fork, in the child.

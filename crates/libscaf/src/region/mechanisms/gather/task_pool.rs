@@ -1,7 +1,7 @@
 //! The region's tasks that wait to be run, and room for their data.
 
-use super::current_task::Current;
-use super::gathered_team::{CREW, Member, TEAM};
+use super::current_task::CurrentTask;
+use super::gathered_team::{Member, SCHEDULER, TEAM};
 use crate::runtimes::entries::Body;
 use crate::sys::futex::Futex;
 use crate::sys::lock::Lock;
@@ -12,7 +12,7 @@ use core::ffi::c_void;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use scaf_team::gather::scheduler::Cancelled;
-use scaf_team::gather::task_table::{For, Number, Tasks, Work};
+use scaf_team::gather::task_table::{For, Number, TaskTable, Work};
 
 /// Records of tasks and groups: more than twice as many as tasks are ever deferred ([`MOST_DEFERRED`]).
 const RECORDS: usize = 10_240;
@@ -25,15 +25,15 @@ const MOST_DEFERRED_LLVM: u32 = 256;
 
 /// Whether tasks of code of LLVM's compilers are run at once, for there are too many.
 pub fn are_many() -> bool {
-    left() > MOST_DEFERRED_LLVM.wrapping_mul(CREW.size()).min(RECORDS as u32 / 2 - 1)
+    left() > MOST_DEFERRED_LLVM.wrapping_mul(SCHEDULER.size()).min(RECORDS as u32 / 2 - 1)
 }
 
-pub type Table = Tasks<RECORDS, ENTRIES>;
+pub type Table = TaskTable<RECORDS, ENTRIES>;
 
 struct Pool(UnsafeCell<Table>);
 // SAFETY: used under the lock only.
 unsafe impl Sync for Pool {}
-static POOL: Pool = Pool(UnsafeCell::new(Tasks::new()));
+static POOL: Pool = Pool(UnsafeCell::new(TaskTable::new()));
 static LOCK: Lock = Lock::new();
 /// Tasks that aren't over.
 static LEFT: AtomicU32 = AtomicU32::new(0);
@@ -49,7 +49,7 @@ pub fn with<R>(look: impl FnOnce(&mut Table) -> R) -> R {
 pub fn change<R>(change: impl FnOnce(&mut Table) -> R) -> R {
     let (result, listens) = locked(change);
     if listens {
-        CREW.changed(&Futex);
+        SCHEDULER.notify_changed(&Futex);
     }
     result
 }
@@ -63,12 +63,12 @@ fn locked<R>(look: impl FnOnce(&mut Table) -> R) -> (R, bool) {
         let table = unsafe { &mut *POOL.0.get() };
         let before = table.ready();
         let result = look(table);
-        CREW.offer(table.ready());
+        SCHEDULER.offer(table.ready());
         LEFT.store(table.left(), Ordering::Release);
-        (result, table.ready() > before, CREW.is_listened())
+        (result, table.ready() > before, SCHEDULER.has_listeners())
     };
     if more {
-        CREW.tell(&Futex);
+        SCHEDULER.notify(&Futex);
     }
     (result, listens)
 }
@@ -116,7 +116,7 @@ pub fn end(table: &mut Table, record: Number, over: bool) {
 pub unsafe fn run(me: &'static Member, (record, work, group): Taken) -> bool {
     let before = me.task.get();
     let (is_final, at_once) = (work.is_final, work.is_final);
-    me.task.set(Current { record, group, home: before.home, is_final, at_once, unrecorded: 0 });
+    me.task.set(CurrentTask { record, group, home: before.home, is_final, at_once, unrecorded: 0 });
     if let Some(carrier) = me.carrier.get() {
         carrier.has_changed();
     }

@@ -2,7 +2,7 @@
 
 use super::cancel::{Construct, is_cancelled};
 use super::explicit_tasks::{New, create, group_end, group_start};
-use super::gathered_team::{CREW, Member};
+use super::gathered_team::{Member, SCHEDULER};
 use super::gomp_reductions::register;
 use core::ptr::null_mut;
 
@@ -62,7 +62,7 @@ pub unsafe fn taskloop(me: &'static Member, new: &New, flags: u32, wanted: u64, 
         let tasks = if flags & GRAIN != 0 {
             count.checked_div(wanted.max(1)).unwrap_or(1)
         } else if wanted == 0 {
-            CREW.size().into()
+            SCHEDULER.size().into()
         } else {
             wanted
         };

@@ -14,24 +14,24 @@
 //! take them in its place.
 
 use super::gathered_team::MOST;
-use super::icvs::{self, Chosen};
+use super::icvs::{self, Icvs};
 use super::{forbids, llvm_exit};
 use crate::link::silence;
 use crate::region::thread::{LENT, Thread};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::module_of;
-use crate::sys::arch::{control_words, storage, ticks};
+use crate::sys::arch::{control_words, ticks, tls_base};
 use crate::sys::bare::set_blocked;
 use crate::sys::errno::keeping_errno;
+use crate::sys::kernel_threads::{give_way, own_task, pause};
 use crate::sys::signals::{Stack, block_signals, blocked, stack};
-use crate::sys::thread::{give_way, own_task, pause};
 use crate::sys::undisturbed::undisturbed;
 use core::ffi::c_int;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 struct Worker {
-    storage: AtomicUsize,
+    tls_base: AtomicUsize,
     /// Its kernel thread's number.
     task: AtomicU32,
     /// Its number in LLVM's runtime.
@@ -42,7 +42,7 @@ struct Worker {
 
 static WORKERS: [Worker; MOST] = [const {
     Worker {
-        storage: AtomicUsize::new(0),
+        tls_base: AtomicUsize::new(0),
         task: AtomicU32::new(0),
         number: AtomicI32::new(0),
         control: AtomicU64::new(0),
@@ -56,21 +56,21 @@ static GENERATION: AtomicU32 = AtomicU32::new(1);
 /// The number of those whose workers were found asleep.
 static ASLEEP: AtomicU32 = AtomicU32::new(0);
 /// Most threads of the program, as the runtime told the master.
-static LIMIT: AtomicU32 = AtomicU32::new(0);
+static THREAD_LIMIT: AtomicU32 = AtomicU32::new(0);
 /// Signals that the workers blocked by themselves when they took the last notes.
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 /// Those that threads of ours block which stand in for workers: those of the team that was gathered last.
-static TAKEN: AtomicU64 = AtomicU64::new(0);
+static CARRIER_SIGNALS: AtomicU64 = AtomicU64::new(0);
 /// Those that their master did before.
-static MASTERS: AtomicU64 = AtomicU64::new(0);
+static MASTERS_SIGNALS: AtomicU64 = AtomicU64::new(0);
 /// Those that all who took the last notes do, and those that any of them does: the same, or members would
 /// lose what their workers had been told before.
-static BY_ALL: AtomicU64 = AtomicU64::new(0);
-static BY_ANY: AtomicU64 = AtomicU64::new(0);
-/// Value of [`Thread::noted`] where not all workers were noted.
+static BLOCKED_BY_ALL: AtomicU64 = AtomicU64::new(0);
+static BLOCKED_BY_ANY: AtomicU64 = AtomicU64::new(0);
+/// Value of [`Thread::recorded`] where not all workers were noted.
 const NOT_ALL: u32 = u32::MAX;
 /// The tick of the last notes.
-static NOTED_AT: AtomicU64 = AtomicU64::new(0);
+static RECORDED_AT: AtomicU64 = AtomicU64::new(0);
 
 /// Ticks between two runs in which notes are taken (1 to 2 ms): where regions on real threads and gathered
 /// ones take turns, gathering is not worth it. But most programs have some dozens of regions, each of which
@@ -81,7 +81,7 @@ const BETWEEN: u64 = 1 << 22;
 static AWAKE: AtomicU32 = AtomicU32::new(0);
 const TRIES: u32 = 10;
 static AWAKE_AT: AtomicU64 = AtomicU64::new(0);
-const A_WHILE: u64 = 1 << 29;
+const GIVEN_UP_FOR: u64 = 1 << 29;
 /// How often others are given the PU until all workers sleep, before each further look takes 1 ms.
 const YIELDS: u32 = 20;
 /// How long workers may take to fall asleep, in milliseconds. They look for work for a while first.
@@ -89,46 +89,43 @@ const PATIENCE_MS: u32 = 5;
 
 /// Whether this master's workers for a team of `size` are known.
 #[inline(always)]
-pub unsafe fn is_noted(this: *mut Thread, runtime: &Runtime, size: u32) -> bool {
-    // SAFETY: this thread's own state.
-    unsafe {
-        is_of(this)
-            && SIZE.load(Ordering::Relaxed) == size
-            && core::ptr::eq(RUNTIME.load(Ordering::Relaxed), runtime)
-    }
+pub fn is_recorded(this: &Thread, runtime: &Runtime, size: u32) -> bool {
+    is_of(this)
+        && SIZE.load(Ordering::Relaxed) == size
+        && core::ptr::eq(RUNTIME.load(Ordering::Relaxed), runtime)
 }
 
 /// Whether the calling thread is the master whose workers took the last notes.
 #[inline(always)]
-pub unsafe fn is_of(this: *mut Thread) -> bool {
-    // SAFETY: this thread's own state.
-    unsafe { (*this).noted == GENERATION.load(Ordering::Relaxed) }
+pub fn is_of(this: &Thread) -> bool {
+    this.recorded.get() == GENERATION.load(Ordering::Relaxed)
 }
 
 /// Whether these are not long ago.
 pub fn are_new() -> bool {
-    ticks().wrapping_sub(NOTED_AT.load(Ordering::Relaxed)) < A_WHILE
+    ticks().wrapping_sub(RECORDED_AT.load(Ordering::Relaxed)) < GIVEN_UP_FOR
 }
 
 /// Whether workers were too often awake lately.
 pub fn is_given_up() -> bool {
-    AWAKE.load(Ordering::Relaxed) >= TRIES && ticks().wrapping_sub(AWAKE_AT.load(Ordering::Relaxed)) < A_WHILE
+    AWAKE.load(Ordering::Relaxed) >= TRIES
+        && ticks().wrapping_sub(AWAKE_AT.load(Ordering::Relaxed)) < GIVEN_UP_FOR
 }
 
 /// Whether it is time to take notes.
-pub fn may_note() -> bool {
-    let last = NOTED_AT.load(Ordering::Relaxed);
+pub fn may_record() -> bool {
+    let last = RECORDED_AT.load(Ordering::Relaxed);
     last == 0 || ticks().wrapping_sub(last) > BETWEEN
 }
 
 /// The storage of the member of this number.
 pub fn of(member: usize) -> usize {
-    WORKERS.get(member).map_or(0, |worker| worker.storage.load(Ordering::Relaxed))
+    WORKERS.get(member).map_or(0, |worker| worker.tls_base.load(Ordering::Relaxed))
 }
 
 /// Most threads of the program, as the runtime says.
 pub fn thread_limit() -> c_int {
-    LIMIT.load(Ordering::Relaxed) as c_int
+    THREAD_LIMIT.load(Ordering::Relaxed) as c_int
 }
 
 /// Its number in LLVM's runtime.
@@ -149,9 +146,9 @@ pub fn set_control(member: usize, words: u64) {
 }
 
 /// A thread that has noted where its storage is has run its part of the region: what it has set there lasts.
-pub fn note_control() {
-    let own = storage();
-    if let Some(worker) = WORKERS.iter().find(|worker| worker.storage.load(Ordering::Relaxed) == own) {
+pub fn record_control() {
+    let own = tls_base();
+    if let Some(worker) = WORKERS.iter().find(|worker| worker.tls_base.load(Ordering::Relaxed) == own) {
         worker.control.store(control_words(), Ordering::Relaxed);
     }
 }
@@ -163,54 +160,53 @@ pub fn task(member: usize) -> u32 {
 
 /// This master passes a region on to the runtime: its workers wake. Whether they block signals.
 #[inline(always)]
-pub unsafe fn void(this: *mut Thread) -> bool {
-    // SAFETY: this thread's own state.
-    unsafe { core::mem::take(&mut (*this).noted) != 0 }
+pub fn invalidate(this: &Thread) -> bool {
+    this.recorded.take() != 0
 }
 
 /// A worker whose storage was noted has done its part: it may be lent from now on. It may still run tasks at
 /// the region's end, which must not find signals blocked.
-pub unsafe fn lend_unless_tasks(this: *mut Thread) {
+pub fn lend_unless_tasks(this: &Thread) {
     let signals = blocked();
     // Where the master blocks others it may be that only its workers take some.
-    let alike = signals == MASTERS.load(Ordering::Relaxed);
+    let alike = signals == MASTERS_SIGNALS.load(Ordering::Relaxed);
     let lends = alike && !forbids::has_tasks();
     SIGNALS.store(signals, Ordering::Relaxed);
-    BY_ALL.fetch_and(signals, Ordering::Relaxed);
+    BLOCKED_BY_ALL.fetch_and(signals, Ordering::Relaxed);
     // A stack of its own for handlers counts as a signal that no other worker blocks, as that does.
     let alike = alike && (silence::is_known() || stack() == Stack::NONE);
-    BY_ANY.fetch_or(if alike { signals } else { signals | LENT }, Ordering::Relaxed);
+    BLOCKED_BY_ANY.fetch_or(if alike { signals } else { signals | LENT }, Ordering::Relaxed);
     if lends {
         block_signals();
         // SAFETY: this thread's own state.
-        unsafe { (*this).lent = signals | LENT }
+        this.lent.set(signals | LENT);
     }
 }
 
 /// A team is about to be gathered from its beginning: its members block what their workers did.
 #[inline(always)]
-pub fn take_noted() {
-    TAKEN.store(SIGNALS.load(Ordering::Relaxed), Ordering::Relaxed);
+pub fn use_recorded_signals() {
+    CARRIER_SIGNALS.store(SIGNALS.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// The calling thread's team is about to be gathered midway. Who blocks other signals keeps that.
-pub fn take_own() {
-    TAKEN.store(blocked(), Ordering::Relaxed);
+pub fn take_for_own_thread() {
+    CARRIER_SIGNALS.store(blocked(), Ordering::Relaxed);
 }
 
 /// Whether all who took the last notes have the same.
 pub fn are_alike() -> bool {
-    BY_ANY.load(Ordering::Relaxed) & !BY_ALL.load(Ordering::Relaxed) == 0
+    BLOCKED_BY_ANY.load(Ordering::Relaxed) & !BLOCKED_BY_ALL.load(Ordering::Relaxed) == 0
 }
 
 /// Signals that workers blocked when they took notes.
-pub fn noted_signals() -> u64 {
+pub fn recorded_signals() -> u64 {
     SIGNALS.load(Ordering::Relaxed)
 }
 
 /// Signals that carriers block by themselves.
 pub fn signals() -> u64 {
-    TAKEN.load(Ordering::Relaxed)
+    CARRIER_SIGNALS.load(Ordering::Relaxed)
 }
 
 /// A thread of ours takes the signals that a worker would; `has` is what it was the last time.
@@ -227,39 +223,39 @@ pub fn take_signals(has: &mut Option<u64>) {
 pub fn begin() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
     llvm_exit::begin();
-    BY_ALL.store(u64::MAX, Ordering::Relaxed);
-    BY_ANY.store(0, Ordering::Relaxed);
-    MASTERS.store(blocked(), Ordering::Relaxed);
+    BLOCKED_BY_ALL.store(u64::MAX, Ordering::Relaxed);
+    BLOCKED_BY_ANY.store(0, Ordering::Relaxed);
+    MASTERS_SIGNALS.store(blocked(), Ordering::Relaxed);
     for worker in &WORKERS {
-        worker.storage.store(0, Ordering::Relaxed);
+        worker.tls_base.store(0, Ordering::Relaxed);
     }
 }
 
 /// After it: whether all of a team of `size` have.
-pub unsafe fn end(this: *mut Thread, runtime: &'static Runtime, size: u32) {
-    NOTED_AT.store(ticks().max(1), Ordering::Relaxed);
+pub fn end(this: &Thread, runtime: &'static Runtime, size: u32) {
+    RECORDED_AT.store(ticks().max(1), Ordering::Relaxed);
     // SAFETY: this thread's own state.
-    unsafe { (*this).noted = NOT_ALL }
+    this.recorded.set(NOT_ALL);
     if (0..size as usize).all(|member| of(member) != 0) && llvm_exit::end(runtime) {
-        note_limit(runtime);
+        record_limit(runtime);
         // SAFETY: the runtime's own questions.
-        icvs::note_schedule(&unsafe { Chosen::of(runtime) });
+        icvs::record_schedule(&unsafe { Icvs::of(runtime) });
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
         // SAFETY: this thread's own state.
-        unsafe { (*this).noted = GENERATION.load(Ordering::Relaxed) }
+        this.recorded.set(GENERATION.load(Ordering::Relaxed));
     }
 }
 
 /// A thread of the program's notes how many there may be.
-pub fn note_limit(runtime: &Runtime) {
+pub fn record_limit(runtime: &Runtime) {
     // SAFETY: omp_get_thread_limit takes nothing.
     let limit = runtime.thread_limit.map_or(c_int::MAX, |limit| unsafe { limit() });
-    LIMIT.store(limit as u32, Ordering::Relaxed);
+    THREAD_LIMIT.store(limit as u32, Ordering::Relaxed);
 }
 
 /// A thread of a region on real threads notes where its storage is.
-pub fn note(runtime: &Runtime) {
+pub fn record(runtime: &Runtime) {
     // SAFETY: omp_get_thread_num takes nothing.
     let member = runtime.thread_num.map_or(-1, |number| unsafe { number() });
     if let Ok(member) = usize::try_from(member)
@@ -270,9 +266,9 @@ pub fn note(runtime: &Runtime) {
         let number = runtime.global_thread_num.map_or(0, |number| unsafe { number(null_mut()) });
         worker.number.store(number, Ordering::Relaxed);
         if runtime.is_llvms() {
-            llvm_exit::note(member, number);
+            llvm_exit::record(member, number);
         }
-        worker.storage.store(storage(), Ordering::Release);
+        worker.tls_base.store(tls_base(), Ordering::Release);
     }
 }
 
@@ -303,7 +299,7 @@ fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
         false => runtime.barrier.map(|barrier| barrier as usize),
     };
     let Some((within, _)) = within.and_then(module_of) else { return false };
-    let in_dock = |sleep: &Asleep| {
+    let in_idle_barrier = |sleep: &Asleep| {
         module_of(sleep.at).is_some_and(|(map, _)| map == within)
             && (!runtime.is_llvms() || sleep.call & CALLS == ON_CONDITION)
     };
@@ -312,7 +308,7 @@ fn fall_asleep(runtime: &Runtime, size: u32) -> bool {
         let task = worker.task.load(Ordering::Relaxed);
         let mut left = PATIENCE_MS + YIELDS;
         loop {
-            match sleeps_on(task).filter(in_dock) {
+            match sleeps_on(task).filter(in_idle_barrier) {
                 Some(_) if runtime.is_llvms() => break,
                 // All on the same word, which is the dock's.
                 Some(sleep) if word.is_none_or(|word| word == sleep.on) => {

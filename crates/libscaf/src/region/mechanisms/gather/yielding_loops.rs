@@ -9,8 +9,8 @@
 //! while the latest team is larger than the grant: a resized team's threads have a context each, and giving
 //! these up cost an LU of eight threads on eight contexts 70% (docs/decisions/spins.md).
 
-pub use super::fibers::let_others;
-use super::gathered_team::{CREW, MOST};
+pub use super::fibers::yield_in_spin_loop;
+use super::gathered_team::{MOST, SCHEDULER};
 use super::{around, forbids};
 use crate::link::pages;
 use crate::program::masters::{LATEST, is_latest_crowded, one_master};
@@ -26,7 +26,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::grant::{GrantPage, MARKS, Word};
 use scaf_proto::report::fact;
 use scaf_team::arch::spin_marks::{JUMP, JUMP_BYTES, MOST_BYTES, Mark, NAME, STUB_BYTES};
-use scaf_team::gather::scheduler::Crew;
+use scaf_team::gather::scheduler::FiberScheduler;
 
 /// For how many modules, plus one, the loops were tried, and whether all yield.
 static TRIED: AtomicU32 = AtomicU32::new(0);
@@ -35,7 +35,7 @@ static MADE: AtomicU32 = AtomicU32::new(0);
 static CHANGED: [AtomicU64; MARKS] = [const { AtomicU64::new(0) }; MARKS];
 
 yielding!(
-    spun: pages::GRANT, GrantPage::WORD_AT, Word::FOLDED, LATEST; CREW, Crew::<MOST>::OPEN_AT; yield_now
+    spun: pages::GRANT, GrantPage::WORD_AT, Word::FOLDED, LATEST; SCHEDULER, FiberScheduler::<MOST>::CARRIER_LIMIT_AT; yield_now
 );
 
 /// What a loop calls each time around.
@@ -43,7 +43,7 @@ extern "C" fn yield_now() {
     // SAFETY: this thread's own state.
     match unsafe { around(thread()) } {
         // SAFETY: the caller runs the member.
-        Some(me) => unsafe { let_others(me) },
+        Some(me) => unsafe { yield_in_spin_loop(me) },
         // On newer kernels, giving way to others doesn't let them run.
         None if is_latest_crowded() => nap(),
         None => {}

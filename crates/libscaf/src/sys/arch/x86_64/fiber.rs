@@ -6,7 +6,7 @@ use core::ffi::c_void;
 
 /// A context that nobody runs.
 #[repr(C)]
-pub struct Context {
+pub struct Fiber {
     stack: usize,
     /// Base of its thread-local storage, which is the same for as long as the context lives.
     storage: usize,
@@ -29,10 +29,10 @@ unsafe extern "C" {
     /// Saves the calling context at `from` and goes on with `to`, where `said` is what its own call returns.
     ///
     /// # Safety
-    /// `to` was saved by such a call, or made by [`Context::fresh`], nobody else runs it, and its storage
+    /// `to` was saved by such a call, or made by [`Fiber::fresh`], nobody else runs it, and its storage
     /// belongs to a thread that doesn't run.
     #[link_name = "scaf_switch"]
-    pub fn switch(from: *mut Context, to: *const Context, said: usize) -> usize;
+    pub fn switch(from: *mut Fiber, to: *const Fiber, said: usize) -> usize;
     #[link_name = "scaf_switch_start"]
     fn switch_start();
 }
@@ -113,13 +113,13 @@ global_asm!(
     ".size scaf_switch_start, . - scaf_switch_start",
 );
 
-impl Context {
+impl Fiber {
     /// Nobody's.
-    pub const NONE: Context = Context { stack: 0, storage: 0 };
+    pub const NONE: Fiber = Fiber { stack: 0, storage: 0 };
 
     /// Whose storage it has: a thread's pointer.
-    pub fn with_storage(storage: usize) -> Context {
-        Context { stack: 0, storage }
+    pub fn with_tls(storage: usize) -> Fiber {
+        Fiber { stack: 0, storage }
     }
 
     /// A context that will run `start` on the stack that ends at `end`, with these
@@ -127,7 +127,7 @@ impl Context {
     ///
     /// # Safety
     /// There is a stack below `end`, which nobody else uses.
-    pub unsafe fn fresh(end: *mut c_void, storage: usize, control: u64, start: Start) -> Context {
+    pub unsafe fn fresh(end: *mut c_void, storage: usize, control: u64, start: Start) -> Fiber {
         let end = end.addr() & !15;
         // The first frame's calls find the stack aligned.
         let at = end.wrapping_sub(size_of::<Fresh>());
@@ -141,7 +141,7 @@ impl Context {
         };
         // SAFETY: the caller's word.
         unsafe { core::ptr::with_exposed_provenance_mut::<Fresh>(at).write(fresh) };
-        Context { stack: at, storage }
+        Fiber { stack: at, storage }
     }
 }
 
@@ -184,7 +184,7 @@ pub fn set_control_words(words: u64) {
 
 /// The calling thread's pointer, which is the base of its thread-local storage.
 #[inline(always)]
-pub fn storage() -> usize {
+pub fn tls_base() -> usize {
     let at: usize;
     // SAFETY: the first word there is its own address.
     unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) at, options(nostack, readonly, preserves_flags)) };

@@ -11,7 +11,7 @@ pub(crate) use cpp_wrappers::around;
 pub(crate) use entry_points::{
     answered, arguments, counted, diverted, looked_at, noted_caller, pass_on, with_all_arguments, with_caller,
 };
-pub use fiber::{Context, can_switch, control_words, set_control_words, storage, switch};
+pub use fiber::{Fiber, can_switch, control_words, set_control_words, switch, tls_base};
 pub(crate) use spin_hook::yielding;
 pub use spin_hook::{SAVED_BYTES, can_save_registers};
 pub use tasks::ENTRANCE_BYTES;

@@ -6,18 +6,18 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 /// Bytes that XSAVE needs for all that the processor keeps, a multiple of 64; 0 until they are known.
 pub static SAVED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Defines what the stubs of loops call. Nothing is done but where the 4 bytes at `$open` in `$crew` aren't
-/// 0, or those at `$word` in `$page` have one of the bits `$bits`, and their lower 2 bytes are a number below
-/// `$most`: then it calls `$slow`. Kept are the flags, the registers that a function may change, x87, SSE,
-/// AVX and AVX-512 (0xe7).
+/// Defines what the stubs of loops call. Nothing is done but where the 4 bytes at `$open` in `$scheduler`
+/// aren't 0, or those at `$word` in `$page` have one of the bits `$bits`, and their lower 2 bytes are a
+/// number below `$most`: then it calls `$slow`. Kept are the flags, the registers that a function may change,
+/// x87, SSE, AVX and AVX-512 (0xe7).
 macro_rules! yielding {
-    ($name:ident: $page:path, $word:expr, $bits:expr, $most:path; $crew:path, $open:expr; $slow:path) => {
+    ($name:ident: $page:path, $word:expr, $bits:expr, $most:path; $scheduler:path, $open:expr; $slow:path) => {
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name() {
             core::arch::naked_asm!(
                 "pushfq",
                 "push rax",
-                "cmp dword ptr [rip + {crew} + {open}], 0",
+                "cmp dword ptr [rip + {scheduler} + {open}], 0",
                 "jne 2f",
                 "mov eax, dword ptr [rip + {page} + {word}]",
                 "test eax, {bits}",
@@ -77,7 +77,7 @@ macro_rules! yielding {
                 word = const $word,
                 bits = const $bits,
                 most = sym $most,
-                crew = sym $crew,
+                scheduler = sym $scheduler,
                 open = const $open,
                 saved = sym $crate::sys::arch::SAVED_BYTES,
                 slow = sym $slow,

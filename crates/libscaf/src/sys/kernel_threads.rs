@@ -1,0 +1,114 @@
+//! Threads of the kernel's: starting them, their numbers and ends, and all that the process has.
+
+pub use super::bare::give_way;
+use super::bare::set_blocked;
+use super::errno::keeping_errno;
+use super::glibc;
+use super::signals::block_signals;
+use core::ffi::{c_int, c_void};
+use core::mem::zeroed;
+use core::ptr::{null, null_mut, without_provenance};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
+
+/// Starts a thread that handles no signal of the program's; `false` if the system has none.
+pub fn spawn(run: Run, argument: *mut c_void) -> bool {
+    keeping_errno(|| {
+        let before = block_signals();
+        // SAFETY: plain calls on memory of ours; nobody else knows the thread, which inherits the mask.
+        let started = unsafe {
+            let mut thread: libc::pthread_t = zeroed();
+            glibc::pthread_create(&mut thread, null(), run, argument) == 0
+                && glibc::pthread_detach(thread) == 0
+        };
+        set_blocked(before);
+        started
+    })
+}
+
+/// The calling thread's number in the kernel.
+pub fn own_task() -> u32 {
+    // SAFETY: takes nothing, and can't fail.
+    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
+}
+
+/// Sleeps for so many milliseconds, up to 999.
+pub fn pause(milliseconds: i64) {
+    let pause = libc::timespec { tv_sec: 0, tv_nsec: milliseconds * 1_000_000 };
+    // SAFETY: reads a time of ours.
+    unsafe { libc::nanosleep(&pause, null_mut()) };
+}
+
+pub type AtEnd = extern "C" fn(*mut c_void);
+
+/// Calls `ended` with `number`, not 0, when the calling thread ends. One function for the whole process.
+pub fn when_ends(ended: AtEnd, number: u32) {
+    static KEY: AtomicU32 = AtomicU32::new(0);
+    // SAFETY: the key is created once; a second one made at the same moment is given back.
+    unsafe {
+        let mut key = KEY.load(Ordering::Acquire);
+        if key == 0 {
+            let mut new: libc::pthread_key_t = 0;
+            if glibc::pthread_key_create(&mut new, Some(ended)) != 0 {
+                return;
+            }
+            // Keys start at 0, which means none here.
+            match KEY.compare_exchange(0, new + 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => key = new + 1,
+                Err(there) => {
+                    glibc::pthread_key_delete(new);
+                    key = there;
+                }
+            }
+        }
+        glibc::pthread_setspecific(key - 1, without_provenance(number as usize));
+    }
+}
+
+/// Where in an entry of a folder its length and its name are, in bytes: `struct linux_dirent64`.
+const LENGTH: usize = 16;
+const NAME: usize = 19;
+
+/// Calls `with` for each thread there is, by its number in the kernel; not at all where /proc is missing.
+pub fn for_each(mut with: impl FnMut(c_int)) {
+    let mut entries = [0u64; 128];
+    // SAFETY: system calls on memory of ours.
+    unsafe {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+        let folder = libc::open(c"/proc/self/task".as_ptr(), flags);
+        if folder < 0 {
+            return;
+        }
+        loop {
+            let bytes = size_of_val(&entries);
+            let got = libc::syscall(libc::SYS_getdents64, folder, entries.as_mut_ptr(), bytes);
+            let Some(got) = usize::try_from(got).ok().filter(|got| *got > 0 && *got <= bytes) else { break };
+            let filled = core::slice::from_raw_parts(entries.as_ptr().cast::<u8>(), got);
+            numbers(filled).for_each(&mut with);
+        }
+        libc::close(folder);
+    }
+}
+
+/// The entries' names that are numbers.
+fn numbers(mut entries: &[u8]) -> impl Iterator<Item = c_int> {
+    core::iter::from_fn(move || {
+        loop {
+            let length = usize::from(u16::from_ne_bytes([*entries.get(LENGTH)?, *entries.get(LENGTH + 1)?]));
+            let name = entries.get(NAME..length)?;
+            entries = entries.get(length..)?;
+            if let Some(number) = number(name) {
+                return Some(number);
+            }
+        }
+    })
+}
+
+fn number(name: &[u8]) -> Option<c_int> {
+    let digits = name.split(|byte| *byte == 0).next().filter(|digits| !digits.is_empty())?;
+    digits.iter().try_fold(0 as c_int, |number, digit| {
+        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+        number.checked_mul(10)?.checked_add(c_int::from(digit))
+    })
+}
