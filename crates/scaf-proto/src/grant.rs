@@ -31,7 +31,7 @@ impl Word {
         if set { Word(self.0 | bit) } else { Word(self.0 & !bit) }
     }
 
-    /// Says that the first `modules` modules that the client met have been inspected.
+    /// Sets how many of the modules that the client met have been inspected.
     pub fn with_inspected(self, modules: u8) -> Word {
         Word((self.0 & !(0xff << 24)) | (u64::from(modules) << 24))
     }
@@ -41,22 +41,23 @@ impl Word {
         self.with(Self::RESIZE, resizable)
     }
 
-    /// Says that the program's affinity is narrower than its own now.
+    /// Sets whether the program's affinity is narrower than its own now.
     pub fn with_folded(self, folded: bool) -> Word {
         self.with(Self::FOLDED, folded)
     }
 
-    /// Says that threads spin on memory of their own: a team larger than the grant waits for itself.
+    /// Sets whether threads spin on memory of their own: then a team larger than the grant waits for itself.
     pub fn with_spins(self, spins: bool) -> Word {
         self.with(Self::SPINS, spins)
     }
 
-    /// Says that contexts are lent during a serial phase: the program is to tell when it enters a region.
+    /// Sets whether contexts are lent during a serial phase: then the program notifies the daemon of a
+    /// region.
     pub fn with_lent(self, lent: bool) -> Word {
         self.with(Self::LENT, lent)
     }
 
-    /// Says that some of the contexts are others' and borrowed for a moment.
+    /// Sets whether some of the contexts are borrowed from others for a moment.
     pub fn with_borrowed(self, borrowed: bool) -> Word {
         self.with(Self::BORROWED, borrowed)
     }
@@ -96,7 +97,7 @@ impl Word {
         self.0 & Self::SPINS != 0
     }
 
-    /// Whether the daemon wants to be told when a region is entered.
+    /// Whether to notify the daemon when a region is entered.
     #[inline(always)]
     pub fn lent(self) -> bool {
         self.0 & Self::LENT != 0
@@ -133,6 +134,7 @@ pub struct Masks {
 }
 
 /// The page itself. All fields belong to the daemon.
+#[cfg_attr(loom, derive(Default))]
 #[repr(C, align(64))]
 pub struct GrantPage {
     magic: AtomicU32,
@@ -145,7 +147,7 @@ pub struct GrantPage {
     own: [AtomicU64; MASK_WORDS],
     /// What threads may have; see [`GrantPage::record`].
     recorded: [[AtomicU64; MASK_WORDS]; RECORDED],
-    /// Until when all this holds, in nanoseconds of CLOCK_MONOTONIC.
+    /// Until when the grant holds, in nanoseconds of CLOCK_MONOTONIC.
     lease: AtomicU64,
     /// The number of marks, plus one; 0 if they aren't known.
     marked: AtomicU64,
@@ -153,10 +155,10 @@ pub struct GrantPage {
     marks: [[AtomicU64; 2]; MARKS],
 }
 
-/// Affinities of the daemon's that a client is told of. It takes part in none of the guarantees of `seq`.
+/// Affinities set by the daemon that the page lists. `seq` doesn't guard them.
 pub const RECORDED: usize = if cfg!(loom) { 1 } else { 10 };
 
-/// Most loops that spin that a client is told of.
+/// Most spinning loops that the page lists.
 pub const MARKS: usize = if cfg!(loom) { 2 } else { 64 };
 
 impl GrantPage {
@@ -220,8 +222,8 @@ impl GrantPage {
         Word(self.word.load(Ordering::Relaxed))
     }
 
-    /// Where to sleep until the grant changes: the word's half with the epoch, a futex that the daemon wakes
-    /// and the client needs read access to. Nobody but the kernel reads through the address.
+    /// The futex on which clients sleep until the grant changes: the word's half with the epoch. The client
+    /// needs read access only; only the kernel reads through the address.
     #[cfg(not(loom))]
     pub fn futex_word(&self) -> *const u32 {
         let halves = self.word.as_ptr().cast_const().cast::<u32>();
@@ -239,12 +241,12 @@ impl GrantPage {
         Order::from_bits(self.experiment.load(Ordering::Relaxed))
     }
 
-    /// Daemon: what stands here holds until then (CLOCK_MONOTONIC, ns).
+    /// Daemon: renews the lease until then (CLOCK_MONOTONIC, ns).
     pub fn renew(&self, until_ns: u64) {
         self.lease.store(until_ns, Ordering::Relaxed);
     }
 
-    /// Client: whether it doesn't hold any more, because the daemon is stopped or hangs.
+    /// Client: whether the lease has expired, because the daemon is stopped or hangs.
     pub fn is_expired(&self, now_ns: u64) -> bool {
         now_ns > self.lease.load(Ordering::Relaxed)
     }
@@ -259,7 +261,7 @@ impl GrantPage {
         self.marked.store(marks.map_or(0, |marks| marks.len() as u64 + 1), Ordering::Release);
     }
 
-    /// Client: the marks. Only to be believed while all modules have been inspected ([`Word::inspected`]).
+    /// Client: the marks. Valid only while all modules have been inspected ([`Word::inspected`]).
     pub fn marks(&self) -> Option<impl Iterator<Item = [u64; 2]>> {
         let count = self.marked.load(Ordering::Acquire).checked_sub(1)?;
         let read = |place: &[AtomicU64; 2]| place.each_ref().map(|word| word.load(Ordering::Relaxed));
@@ -290,25 +292,6 @@ const _: () = {
     assert!(core::mem::offset_of!(GrantPage, granted) == 32);
     assert!(core::mem::offset_of!(GrantPage, own) == 32 + 8 * MASK_WORDS);
 };
-
-#[cfg(loom)]
-impl Default for GrantPage {
-    fn default() -> Self {
-        GrantPage {
-            magic: AtomicU32::new(0),
-            version: AtomicU32::new(0),
-            word: AtomicU64::new(0),
-            experiment: AtomicU64::new(0),
-            seq: AtomicU64::new(0),
-            granted: core::array::from_fn(|_| AtomicU64::new(0)),
-            own: core::array::from_fn(|_| AtomicU64::new(0)),
-            recorded: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
-            lease: AtomicU64::new(0),
-            marked: AtomicU64::new(0),
-            marks: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
-        }
-    }
-}
 
 #[cfg(all(test, not(loom)))]
 mod tests {
@@ -353,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_daemon_has_set_stands_there_until_it_is_replaced() {
+    fn recorded_affinities_stay_until_they_are_replaced() {
         let page: GrantPage = zeroed();
         let mask = |number: u64| -> Mask { [number; MASK_WORDS] };
         assert!(!page.has_narrowed() && !page.is_daemons(&mask(0)));
@@ -372,7 +355,7 @@ mod tests {
         let page: GrantPage = zeroed();
         let masks = Masks { granted: [1; MASK_WORDS], own: [3; MASK_WORDS] };
         page.publish(Word::managed(2).with_epoch(0xfeed_f00d), &masks);
-        // SAFETY: nobody else has the page.
+        // SAFETY: the address is inside `page`, aligned for u32, and no other thread writes.
         assert_eq!(unsafe { *page.futex_word() }, 0xfeed_f00d);
     }
 
