@@ -15,51 +15,15 @@ impl Word {
     /// The program is to run exactly as without scaf.
     pub const UNMANAGED: Word = Word(0);
     const MANAGED: u64 = 1 << 16;
-    const RESIZE: u64 = 1 << 17;
-    /// The bit of [`Self::folded`].
-    pub const FOLDED: u64 = 1 << 18;
-    const SPINS: u64 = 1 << 19;
-    const LENT: u64 = 1 << 21;
-    const BORROWED: u64 = 1 << 22;
 
     /// A grant of `dop` contexts (1 to 65,535; 0 is taken for 1).
     pub fn managed(dop: u16) -> Word {
         Word(Self::MANAGED | u64::from(dop.max(1)))
     }
 
-    fn with(self, bit: u64, set: bool) -> Word {
-        if set { Word(self.0 | bit) } else { Word(self.0 & !bit) }
-    }
-
     /// Sets how many of the modules that the client met have been inspected.
     pub fn with_inspected(self, modules: u8) -> Word {
         Word((self.0 & !(0xff << 24)) | (u64::from(modules) << 24))
-    }
-
-    /// Permits smaller teams in regions of inspected modules, whose code does not depend on a team's size.
-    pub fn with_resizable(self, resizable: bool) -> Word {
-        self.with(Self::RESIZE, resizable)
-    }
-
-    /// Sets whether the program's affinity is narrower than its own now.
-    pub fn with_folded(self, folded: bool) -> Word {
-        self.with(Self::FOLDED, folded)
-    }
-
-    /// Sets whether threads spin on memory of their own: then a team larger than the grant waits for itself.
-    pub fn with_spins(self, spins: bool) -> Word {
-        self.with(Self::SPINS, spins)
-    }
-
-    /// Sets whether contexts are lent during a serial phase: then the program notifies the daemon of a
-    /// region.
-    pub fn with_lent(self, lent: bool) -> Word {
-        self.with(Self::LENT, lent)
-    }
-
-    /// Sets whether some of the contexts are borrowed from others for a moment.
-    pub fn with_borrowed(self, borrowed: bool) -> Word {
-        self.with(Self::BORROWED, borrowed)
     }
 
     /// Numbers the grant; the number grows with every change and wraps around.
@@ -79,41 +43,47 @@ impl Word {
         (self.0 >> 24 & 0xff) as u32
     }
 
-    /// Whether regions of the inspected modules may be resized.
-    #[inline(always)]
-    pub fn resizable(self) -> bool {
-        self.0 & Self::RESIZE != 0
-    }
-
-    /// Whether the daemon has narrowed the program's affinity.
-    #[inline(always)]
-    pub fn folded(self) -> bool {
-        self.0 & Self::FOLDED != 0
-    }
-
-    /// Whether the program's threads spin on memory of their own.
-    #[inline(always)]
-    pub fn spins(self) -> bool {
-        self.0 & Self::SPINS != 0
-    }
-
-    /// Whether to notify the daemon when a region is entered.
-    #[inline(always)]
-    pub fn lent(self) -> bool {
-        self.0 & Self::LENT != 0
-    }
-
-    /// Whether some of the contexts are borrowed: the kernel is too slow to spread a team over them.
-    #[inline(always)]
-    pub fn borrowed(self) -> bool {
-        self.0 & Self::BORROWED != 0
-    }
-
     /// The grant's number.
     #[inline(always)]
     pub fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
     }
+}
+
+/// Flags of a [`Word`]: how each is read and set, and its bit.
+macro_rules! flags {
+    ($($(#[$doc:meta])* $get:ident, $set:ident, $bit:ident: $at:literal;)+) => {
+        impl Word {$(
+            #[doc = concat!("The bit of [`Self::", stringify!($get), "`].")]
+            pub const $bit: u64 = 1 << $at;
+
+            $(#[$doc])*
+            #[inline(always)]
+            pub fn $get(self) -> bool {
+                self.0 & Self::$bit != 0
+            }
+
+            #[doc = concat!("Sets [`Self::", stringify!($get), "`].")]
+            pub fn $set(self, set: bool) -> Word {
+                Word(if set { self.0 | Self::$bit } else { self.0 & !Self::$bit })
+            }
+        )+}
+    };
+}
+
+flags! {
+    /// Whether regions of inspected modules, whose code doesn't depend on a team's size, may be resized.
+    resizable, with_resizable, RESIZE: 17;
+    /// Whether the daemon has narrowed the program's affinity.
+    folded, with_folded, FOLDED: 18;
+    /// Whether the program's threads spin on memory of their own: a team larger than the grant waits for
+    /// itself.
+    spins, with_spins, SPINS: 19;
+    /// Whether contexts are lent during a serial phase: the client notifies the daemon when it enters a
+    /// region.
+    lent, with_lent, LENT: 21;
+    /// Whether some of the contexts are borrowed: the kernel is too slow to spread a team over them.
+    borrowed, with_borrowed, BORROWED: 22;
 }
 
 /// A set of PUs by operating-system index.

@@ -199,6 +199,13 @@ fn bump(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
 }
 
+/// A store only of another value: each one takes the cache line from its readers.
+fn update(cell: &AtomicU32, value: u32) {
+    if cell.load(Ordering::Relaxed) != value {
+        cell.store(value, Ordering::Relaxed);
+    }
+}
+
 /// The page itself. All fields belong to the client.
 #[repr(C, align(64))]
 pub struct ReportPage {
@@ -293,16 +300,12 @@ impl ReportPage {
 
     /// Client: sets why teams aren't gathered; 0 where they are.
     pub fn set_ungathered(&self, why: u32) {
-        if self.ungathered.load(Ordering::Relaxed) != why {
-            self.ungathered.store(why, Ordering::Relaxed);
-        }
+        update(&self.ungathered, why);
     }
 
     /// Client: sets who permits smaller teams; 0 where nobody does.
     pub fn set_permission(&self, number: u32) {
-        if self.permission.load(Ordering::Relaxed) != number {
-            self.permission.store(number, Ordering::Relaxed);
-        }
+        update(&self.permission, number);
     }
 
     /// Client: a team that may be resized has that size.

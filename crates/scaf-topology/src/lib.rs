@@ -37,33 +37,21 @@ impl Source {
 }
 
 /// Why there is no topology.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// hwloc could not make sense of this machine.
     #[error("cannot read this machine's topology ({reason}); see whether `lstopo` can")]
-    ThisMachine {
-        /// hwloc's words.
-        reason: String,
-    },
+    ThisMachine { reason: String },
     /// A description that hwloc does not understand.
     #[error(
         "'{text}' is no topology ({reason}); write one such as 'pack:2 core:4 pu:2' or a file ending in .xml"
     )]
-    Synthetic {
-        /// What was given.
-        text: String,
-        /// hwloc's words.
-        reason: String,
-    },
+    Synthetic { text: String, reason: String },
     /// A file that is not there or is no topology.
     #[error("{}: not a topology that hwloc can read ({reason}); save one with `lstopo \
         machine.xml`", path.display())]
-    Xml {
-        /// Which file.
-        path: PathBuf,
-        /// hwloc's words.
-        reason: String,
-    },
+    Xml { path: PathBuf, reason: String },
     /// A topology without a single PU.
     #[error("the topology has no PU")]
     Empty,

@@ -117,22 +117,16 @@ pub enum Tell {
 }
 
 /// What is wrong with a configuration.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
     #[error("{}: cannot be read", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// A line of it is wrong.
     #[error("{}:{line}: {why}", path.display())]
     Line {
-        /// The file.
         path: PathBuf,
-        /// The line, from 1.
         line: usize,
         /// What is wrong, and what would be right.
         why: String,

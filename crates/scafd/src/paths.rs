@@ -31,20 +31,15 @@ impl Scope {
 }
 
 /// Why a folder can't be used for a socket.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It could not be made or looked at.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The folder.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// Another user could put a socket there.
     #[error("{}: {why}; remove it, or name another place with --socket", path.display())]
     Untrusted {
-        /// The folder.
         path: PathBuf,
         /// What is wrong with it.
         why: String,

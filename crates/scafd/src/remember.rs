@@ -25,54 +25,32 @@ const WAITING: usize = 256;
 const AT_THE_END: Duration = Duration::from_secs(1);
 
 /// A request to the thread.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug)]
 pub enum Ask {
     /// Recall what is known of a program: [`Answer::Recalled`].
-    Recall {
-        /// Which program.
-        id: ProgramId,
-        /// Its user.
-        uid: u32,
-        /// Its key in the database.
-        key: Key,
-    },
+    Recall { id: ProgramId, uid: u32, key: Key },
     /// Save a program's profile.
     Keep {
-        /// Its user.
         uid: u32,
-        /// The profile.
         profile: Box<Profile>,
         /// Whether this run has saved nothing before.
         fresh: bool,
     },
     /// Save a place at which a program spun for its own threads.
-    Spinner {
-        /// Its user.
-        uid: u32,
-        /// The place.
-        place: String,
-    },
+    Spinner { uid: u32, place: String },
     /// A user's request: [`Answer::Reply`].
-    Request {
-        /// The user's connection.
-        connection: u64,
-        /// Which user.
-        uid: u32,
-        /// One of those that are about profiles.
-        request: Request,
-    },
+    Request { connection: u64, uid: u32, request: Request },
 }
 
 /// An answer of the thread.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug)]
 pub enum Answer {
     /// What is known of a program.
     Recalled {
-        /// Which program.
         id: ProgramId,
-        /// What was asked.
         key: Key,
-        /// Of its earlier runs.
         found: Option<Box<Recalled>>,
         /// What `scaf check` found out about its executable.
         checked: Option<Checked>,
@@ -80,12 +58,7 @@ pub enum Answer {
         spinners: Vec<String>,
     },
     /// For a user.
-    Reply {
-        /// The user's connection.
-        connection: u64,
-        /// What to tell.
-        reply: Reply,
-    },
+    Reply { connection: u64, reply: Reply },
 }
 
 /// The daemon's side of the thread.

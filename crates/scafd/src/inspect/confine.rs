@@ -10,31 +10,13 @@ use seccompiler::{BpfProgram, apply_filter};
 use std::io;
 
 /// The system calls for reading open files, allocating memory, writing an answer, and ending.
+#[rustfmt::skip]
 const PERMITTED: &[libc::c_long] = &[
-    libc::SYS_brk,
-    libc::SYS_close,
-    libc::SYS_exit,
-    libc::SYS_exit_group,
-    libc::SYS_fstat,
-    libc::SYS_futex,
-    libc::SYS_getrandom,
-    libc::SYS_lseek,
-    libc::SYS_madvise,
-    libc::SYS_mmap,
-    libc::SYS_mprotect,
-    libc::SYS_mremap,
-    libc::SYS_munmap,
-    libc::SYS_pread64,
-    libc::SYS_read,
-    libc::SYS_readv,
-    libc::SYS_restart_syscall,
-    libc::SYS_rt_sigaction,
-    libc::SYS_rt_sigprocmask,
-    libc::SYS_rt_sigreturn,
-    libc::SYS_sched_yield,
-    libc::SYS_sigaltstack,
-    libc::SYS_write,
-    libc::SYS_writev,
+    libc::SYS_brk, libc::SYS_close, libc::SYS_exit, libc::SYS_exit_group, libc::SYS_fstat, libc::SYS_futex,
+    libc::SYS_getrandom, libc::SYS_lseek, libc::SYS_madvise, libc::SYS_mmap, libc::SYS_mprotect,
+    libc::SYS_mremap, libc::SYS_munmap, libc::SYS_pread64, libc::SYS_read, libc::SYS_readv,
+    libc::SYS_restart_syscall, libc::SYS_rt_sigaction, libc::SYS_rt_sigprocmask, libc::SYS_rt_sigreturn,
+    libc::SYS_sched_yield, libc::SYS_sigaltstack, libc::SYS_write, libc::SYS_writev,
 ];
 
 /// The user with whose rights a helper opens files, if it is root.

@@ -86,21 +86,11 @@ fn r(words: &[&str]) -> Option<String> {
 }
 
 /// Options of `java` whose value is the next word.
+#[rustfmt::skip]
 const JAVA_VALUES: [&str; 14] = [
-    "-cp",
-    "-classpath",
-    "--class-path",
-    "-p",
-    "--module-path",
-    "--upgrade-module-path",
-    "--add-modules",
-    "--add-exports",
-    "--add-opens",
-    "--add-reads",
-    "--limit-modules",
-    "--patch-module",
-    "--enable-native-access",
-    "--source",
+    "-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path", "--add-modules",
+    "--add-exports", "--add-opens", "--add-reads", "--limit-modules", "--patch-module",
+    "--enable-native-access", "--source",
 ];
 
 /// `java [options] class | -jar file | -m module/class | file.java`.
