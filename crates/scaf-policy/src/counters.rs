@@ -7,7 +7,7 @@
 //!
 //! Events that share fewer counters are *multiplexed*: each is counted a part of the time and scaled up.
 
-use crate::efficiency::{Interval, LowPass};
+use crate::efficiency::{Interval, LowPass, finite};
 use crate::estimate::Estimate;
 use serde::{Deserialize, Serialize};
 
@@ -217,7 +217,6 @@ pub struct Level {
 /// Stalls from contention, in the unit of the levels' stalls: the sum of Stalls_Mj * Hit_M(j-1) (SCALO,
 /// equation 9, of which 6 to 8 are a case). Non-finite numbers count as 0, hit ratios are clamped.
 pub fn contention(levels: &[Level]) -> f64 {
-    let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     levels.iter().map(|level| finite(level.stalls) * finite(level.hit_before).min(1.0)).sum()
 }
 
@@ -225,7 +224,6 @@ pub fn contention(levels: &[Level]) -> f64 {
 /// threads, that one thread would not have (SCALO, equations 3 to 5). Above 0 and at most the interval's `p`;
 /// without contention p times [`Interval::efficiency`].
 pub fn less_contention(interval: &Interval, contention_s: f64) -> f64 {
-    let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     let p = finite(interval.p).max(1.0);
     let parallel_s = finite(interval.parallel_s).min(finite(interval.dt_s));
     let useful_s = finite(interval.useful_s).min(p * parallel_s);
@@ -392,7 +390,6 @@ impl Counters {
 
 /// The part of the work done in parallel regions, 0 to 1.
 fn parallel_part(interval: &Interval) -> f64 {
-    let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     let useful_s = finite(interval.useful_s);
     let serial_s = (finite(interval.dt_s) - finite(interval.parallel_s)).max(0.0);
     let all_s = useful_s + serial_s;

@@ -24,6 +24,7 @@ pub struct Who {
 }
 
 /// A request of the daemon. Each has one answer.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ask {
     /// Manage the process at the other end of the connection that comes along.
@@ -31,32 +32,11 @@ pub enum Ask {
     /// Stop managing a process.
     Leave(u32),
     /// Set the affinity of threads that have `own` or one of `masks` to `mask`.
-    Narrow {
-        /// Which process.
-        who: Who,
-        /// The program's own affinity.
-        own: PuSet,
-        /// Affinities that we have set.
-        masks: Vec<PuSet>,
-        /// The new one.
-        mask: PuSet,
-    },
+    Narrow { who: Who, own: PuSet, masks: Vec<PuSet>, mask: PuSet },
     /// Set the affinity of threads that have one of `masks` to `own`.
-    Restore {
-        /// Which process.
-        who: Who,
-        /// The program's own affinity.
-        own: PuSet,
-        /// Affinities that we have set.
-        masks: Vec<PuSet>,
-    },
+    Restore { who: Who, own: PuSet, masks: Vec<PuSet> },
     /// Give a child that was forked with an affinity of ours its parent's own.
-    RestoreChild {
-        /// The child.
-        pid: u32,
-        /// A managed process, of which it is a descendant.
-        parent: u32,
-    },
+    RestoreChild { pid: u32, parent: u32 },
     /// Open a process's executable (`O_PATH`).
     Executable(u32),
     /// Inspect a process's code. A file with what is known of files may come along.
@@ -69,9 +49,7 @@ pub enum Ask {
     Ended(u32),
     /// Open a counter of a thread; of the broker itself if both ids are 0.
     Count {
-        /// Process.
         pid: u32,
-        /// Thread of it.
         tid: u32,
         /// Which unit counts.
         kind: u32,
@@ -84,7 +62,6 @@ pub enum Ask {
         begins: bool,
         /// Slices of the turn.
         slices: u32,
-        /// Who.
         who: Who,
     },
     /// Put the turns that were added since the last time into effect.

@@ -69,7 +69,7 @@ impl Daemon {
 
     /// Takes in the memory's answers. True if they ask for a decision.
     pub(super) fn recalled(&mut self) -> bool {
-        let told = self.parts.remember.as_mut().map(Remember::told).unwrap_or_default();
+        let told = self.parts.remember.as_mut().map(Remember::answers).unwrap_or_default();
         let mut changed = false;
         for told in told {
             match told {

@@ -49,10 +49,6 @@ struct Tokens {
 }
 
 impl Tokens {
-    fn new(of: &Bucket, now: Instant) -> Tokens {
-        Tokens { amount: of.most, at: now }
-    }
-
     fn refill(&mut self, of: &Bucket, now: Instant) {
         let grown = now.saturating_duration_since(self.at).as_secs_f64() * of.a_second;
         *self = Tokens { amount: (self.amount + grown).min(of.most), at: now };
@@ -64,24 +60,25 @@ impl Tokens {
         self.amount -= f64::from(u8::from(is_there));
         is_there
     }
-
-    fn is_full(&self, of: &Bucket) -> bool {
-        self.amount >= of.most
-    }
 }
 
-struct User {
-    connections: Tokens,
-    refusals: Tokens,
-    attachments: Tokens,
-    packets: Tokens,
-    answers: Tokens,
+/// What there are buckets for, as their index.
+#[derive(Clone, Copy)]
+enum Of {
+    Connections,
+    Refusals,
+    Attachments,
+    Packets,
+    Answers,
 }
+
+type User = [Tokens; 5];
 
 /// All users' buckets.
 pub struct Budget {
     own: u32,
-    packets: Bucket,
+    /// By [`Of`].
+    buckets: [Bucket; 5],
     users: BTreeMap<u32, User>,
 }
 
@@ -89,7 +86,12 @@ impl Budget {
     /// For a daemon that runs as the user `own`, on so many PUs.
     pub fn new(own: u32, pus: usize) -> Budget {
         let a_second = PACKETS.a_second.max(PACKETS_OF_A_PU * pus as f64);
-        Budget { own, packets: Bucket { a_second, ..PACKETS }, users: BTreeMap::new() }
+        let packets = Bucket { a_second, ..PACKETS };
+        Budget {
+            own,
+            buckets: [CONNECTIONS, REFUSALS, ATTACHMENTS, packets, ANSWERS],
+            users: BTreeMap::new(),
+        }
     }
 
     /// Whether the user has no limits.
@@ -99,92 +101,79 @@ impl Budget {
 
     /// Whether one more connection of the user is accepted now.
     pub fn may_connect(&mut self, uid: u32, now: Instant) -> bool {
-        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
-        user.connections.take()
+        self.take(uid, Of::Connections, now)
     }
 
     /// Whether a connection above the limit is cheap enough to refuse by itself; else the user is banned.
     pub fn may_be_refused(&mut self, uid: u32, now: Instant) -> bool {
-        self.user(uid, now).is_none_or(|user| user.refusals.take())
+        self.tokens(uid, Of::Refusals, now).is_none_or(Tokens::take)
     }
 
     /// Whether one more program of the user may attach now, at a region or as it starts.
     pub fn may_attach(&mut self, uid: u32, starts: bool, now: Instant) -> bool {
-        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
         let kept = if starts { KEPT_FROM_STARTS } else { 0.0 };
-        user.attachments.amount > kept && user.attachments.take()
+        match self.tokens(uid, Of::Attachments, now) {
+            Some(tokens) => tokens.amount > kept && tokens.take(),
+            None => self.is_trusted(uid),
+        }
     }
 
     /// Charges for the threads of a program that attached.
     pub fn attached(&mut self, uid: u32, threads: u32, now: Instant) {
-        if let Some(user) = self.user(uid, now) {
-            user.attachments.amount -= f64::from(threads) / THREADS;
-        }
+        self.charge(uid, Of::Attachments, f64::from(threads) / THREADS, now);
     }
 
     /// Whether one more packet of the user's programs is read now.
     pub fn may_talk(&mut self, uid: u32, now: Instant) -> bool {
-        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
-        user.packets.take()
+        self.take(uid, Of::Packets, now)
     }
 
     /// Whether the user may make one more request now; charged also if the answer is never read.
     pub fn may_ask(&mut self, uid: u32, now: Instant) -> bool {
-        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
-        let may = user.answers.amount > 0.0;
-        user.answers.amount -= if may { REQUEST } else { 0.0 };
+        let Some(tokens) = self.tokens(uid, Of::Answers, now) else { return self.is_trusted(uid) };
+        let may = tokens.amount > 0.0;
+        tokens.amount -= if may { REQUEST } else { 0.0 };
         may
     }
 
     /// Charges for an answer of `bytes`.
     pub fn answered(&mut self, uid: u32, bytes: usize, now: Instant) {
-        if let Some(user) = self.user(uid, now) {
-            user.answers.amount -= bytes as f64;
+        self.charge(uid, Of::Answers, bytes as f64, now);
+    }
+
+    fn take(&mut self, uid: u32, of: Of, now: Instant) -> bool {
+        match self.tokens(uid, of, now) {
+            Some(tokens) => tokens.take(),
+            None => self.is_trusted(uid),
         }
     }
 
-    /// The user's buckets; `None` without limits, and where too many other users have any.
-    fn user(&mut self, uid: u32, now: Instant) -> Option<&mut User> {
+    fn charge(&mut self, uid: u32, of: Of, amount: f64, now: Instant) {
+        if let Some(tokens) = self.tokens(uid, of, now) {
+            tokens.amount -= amount;
+        }
+    }
+
+    /// The user's tokens; `None` without limits, and where too many other users have any.
+    fn tokens(&mut self, uid: u32, of: Of, now: Instant) -> Option<&mut Tokens> {
         if self.is_trusted(uid) {
             return None;
         }
+        let buckets = &self.buckets;
+        let refill = |user: &mut User| user.iter_mut().zip(buckets).for_each(|(it, of)| it.refill(of, now));
         if self.users.len() >= MOST_USERS && !self.users.contains_key(&uid) {
             self.users.retain(|_, user| {
-                user.refill(&self.packets, now);
-                !user.has_all(&self.packets)
+                refill(user);
+                !user.iter().zip(buckets).all(|(it, of)| it.amount >= of.most)
             });
             if self.users.len() >= MOST_USERS {
                 return None;
             }
         }
-        let fresh = || User {
-            connections: Tokens::new(&CONNECTIONS, now),
-            refusals: Tokens::new(&REFUSALS, now),
-            attachments: Tokens::new(&ATTACHMENTS, now),
-            packets: Tokens::new(&self.packets, now),
-            answers: Tokens::new(&ANSWERS, now),
-        };
-        let user = self.users.entry(uid).or_insert_with(fresh);
-        user.refill(&self.packets, now);
-        Some(user)
-    }
-}
-
-impl User {
-    fn refill(&mut self, packets: &Bucket, now: Instant) {
-        self.connections.refill(&CONNECTIONS, now);
-        self.refusals.refill(&REFUSALS, now);
-        self.attachments.refill(&ATTACHMENTS, now);
-        self.packets.refill(packets, now);
-        self.answers.refill(&ANSWERS, now);
-    }
-
-    fn has_all(&self, packets: &Bucket) -> bool {
-        self.connections.is_full(&CONNECTIONS)
-            && self.refusals.is_full(&REFUSALS)
-            && self.attachments.is_full(&ATTACHMENTS)
-            && self.packets.is_full(packets)
-            && self.answers.is_full(&ANSWERS)
+        let full = || std::array::from_fn(|at| Tokens { amount: buckets[at].most, at: now });
+        let user = self.users.entry(uid).or_insert_with(full);
+        refill(user);
+        Some(&mut user[of as usize])
     }
 }
 

@@ -23,16 +23,12 @@ const WAITING: i32 = 4096;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why there is no socket.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another daemon has this socket.
     #[error("{}: already running (pid {pid})", path.display())]
-    Running {
-        /// The socket.
-        path: PathBuf,
-        /// The other daemon's process id, as its lock file says.
-        pid: String,
-    },
+    Running { path: PathBuf, pid: String },
     /// So few files may be open that nobody could be served.
     #[error("only {files} files may be open (RLIMIT_NOFILE); at least {needed} are needed")]
     Files {
@@ -43,18 +39,10 @@ pub enum Error {
     },
     /// The service manager passed another socket.
     #[error("{}: the service manager passed something else than this socket", path.display())]
-    Other {
-        /// The socket.
-        path: PathBuf,
-    },
+    Other { path: PathBuf },
     /// The system refused.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The socket or its lock file.
-        path: PathBuf,
-        /// What it said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// The lock of a socket's path. The lock file is removed on drop.
