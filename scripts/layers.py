@@ -12,7 +12,7 @@ from collections import defaultdict
 # ("libscaf/region"), and every module directly below it has a floor.
 FLOORS = {
     "crates": "scaf-lab > scaf > scafd scaf-sim libscaf > scaf-inspect scaf-memory scaf-topology scaf-team"
-              " > scaf-policy scaf-proto",
+              " > scaf-functions scaf-policy scaf-proto",
     "libscaf": "entry > region > program > link > runtimes > sys",
 }
 TESTS = re.compile(r"(^|[_/])tests(/|\.rs$)")

@@ -2,7 +2,7 @@ use crate::decode::abi;
 use crate::elf::{Elf, File as ElfFile, build_id};
 use crate::error::Error;
 use crate::functions::{
-    FORKS, GOMP_STARTS_REGIONS, KEEPS_FOR_THREADS, PREFIXES, TELL_NOTHING, THREADPRIVATE,
+    FORKS, GOMP_STARTS_REGIONS, PREFIXES, THREADPRIVATE, keeps_for_threads, names_no_query,
 };
 use crate::size_use::{self, SizeUse, Spins};
 use memchr::memmem;
@@ -195,9 +195,7 @@ impl Openmp {
     }
 
     fn is_named_in(&self, data: &[u8], are_symbols: bool) -> bool {
-        let tells = |begin: usize| {
-            !are_symbols || !TELL_NOTHING.iter().any(|name| data[begin..].starts_with(name.as_bytes()))
-        };
+        let tells = |begin: usize| !are_symbols || !names_no_query(&data[begin..]);
         self.0.iter().any(|prefix| prefix.find_iter(data).any(tells))
     }
 }
@@ -268,10 +266,6 @@ fn names_something<'a, R: ReadRef<'a>>(file: R) -> bool {
     may_name(file).is_none_or(|pieces| pieces.into_iter().any(is_named))
 }
 
-fn keeps_for_threads(elf: &Elf<'_>) -> bool {
-    KEEPS_FOR_THREADS.iter().any(|name| elf.imports.contains_key(*name))
-}
-
 fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error> {
     let elf = Elf::parse(file, path)?;
     let code = size_use::Code::new(&elf);
@@ -289,7 +283,9 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         imports_gomp,
         imports_kmp,
         runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
-        thread_local: elf.has_tls || starts(THREADPRIVATE) || keeps_for_threads(&elf),
+        thread_local: elf.has_tls
+            || starts(THREADPRIVATE)
+            || elf.imports.keys().any(|name| keeps_for_threads(name)),
         size_use: size_use::judge(&code),
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,

@@ -17,7 +17,7 @@ mod stuck;
 pub use code::{Code, Teams};
 pub use evidence::Evidence;
 pub use grant::Grant;
-pub use identity::{Identity, Reach, Wishes, no_pus, usable};
+pub use identity::{Identity, Limits, Reach, no_pus, usable};
 pub use phase::Phase;
 pub use program::Program;
 
@@ -106,4 +106,4 @@ impl Registry {
 
 #[cfg(test)]
 #[path = "registry_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -15,7 +15,7 @@ fn set(text: &str) -> PuSet {
     text.parse().unwrap()
 }
 
-pub(super) fn program(id: u64) -> Program {
+pub(crate) fn program(id: u64) -> Program {
     let identity = Identity {
         id: ProgramId(id),
         pid: 1000 + id as u32,
@@ -29,14 +29,14 @@ pub(super) fn program(id: u64) -> Program {
         step: None,
         attached_ns: 0,
     };
-    let wishes = Wishes { natural: 8, min: 1, max: 0, weight: 1.0 };
+    let limits = Limits { natural: 8, min: 1, max: 0, weight: 1.0 };
     let (own, usable) = (set("0-7"), set("0-3"));
     let reach = Reach { own, usable, cgroup: Cgroup::default(), alone: None, stranded: false };
     let code = Code::pending(1, false, None);
-    Program::new(identity, wishes, reach, code, Grant::before(None, 1), Evidence::new(0, 0, 1.0, None))
+    Program::new(identity, limits, reach, code, Grant::before(None, 1), Evidence::new(0, 0, 1.0, None))
 }
 
-pub(super) fn seen(team: u32, promised: u64) -> Seen {
+pub(crate) fn seen(team: u32, promised: u64) -> Seen {
     Seen {
         interval: Interval { dt_s: 1.0, p: 2.0, parallel_s: 1.0, useful_s: 1.0 },
         team,
@@ -56,7 +56,7 @@ pub(super) fn seen(team: u32, promised: u64) -> Seen {
     }
 }
 
-pub(super) fn grant(p: &mut Program, dop: u32, at_ns: u64) {
+pub(crate) fn grant(p: &mut Program, dop: u32, at_ns: u64) {
     assert!(p.regrant(Some(dop), (0..dop).collect(), "so".into(), at_ns));
     p.grant.affinity_ns = Some(at_ns + 1);
 }
@@ -150,7 +150,7 @@ fn what_is_hardly_known_is_not_told() {
     let mut p = program(1);
     p.remember(past(0.5, 0.6));
     assert_eq!((p.request().dop, p.request().efficiency), (0, None));
-    p.wishes.natural = 1;
+    p.limits.natural = 1;
     p.remember(past(0.5, 0.02));
     assert_eq!(p.request().efficiency, None);
 }
@@ -336,12 +336,12 @@ fn an_affinity_of_ours_is_recognised_in_children() {
 
 #[test]
 fn only_root_may_put_a_program_before_other_users() {
-    let greedy = Wishes { natural: 8, min: 4, max: 6, weight: 100.0 };
-    let plain = Wishes { natural: 8, min: 1, max: 6, weight: 1.0 };
+    let greedy = Limits { natural: 8, min: 4, max: 6, weight: 100.0 };
+    let plain = Limits { natural: 8, min: 1, max: 6, weight: 1.0 };
     assert_eq!(greedy.clone().permitted(Scope::System, 1000), plain);
     assert_eq!(greedy.clone().permitted(Scope::System, 0), greedy);
     assert_eq!(greedy.clone().permitted(Scope::Session, 1000), greedy);
-    let modest = Wishes { min: 1, max: 2, weight: 0.5, ..greedy };
+    let modest = Limits { min: 1, max: 2, weight: 0.5, ..greedy };
     assert_eq!(modest.clone().permitted(Scope::System, 1000), modest);
 }
 

@@ -6,7 +6,7 @@ use super::state::{Exact, Value};
 use super::walk::{Callees, ESCAPES, Walk};
 use crate::decode::abi::{ARGUMENTS, RESULT, SCRATCH, SECOND_RESULT};
 use crate::decode::{Flow, Operation, Target};
-use crate::functions::{Role, arguments, fills_memory, never_returns, role};
+use crate::functions::{Tells, arguments, fills_memory, never_returns, tells};
 
 const PASSED: &str =
     "passes the team size or thread number, or what it computed from them, to another function";
@@ -31,10 +31,10 @@ impl<C: Callees> Walk<'_, '_, C> {
         self.check_arguments(i, name);
         self.forget_scratch();
         self.state.forget_written();
-        let answer = match role(name) {
-            Role::TeamSize => Classes::TEAM,
-            Role::ThreadNumber => Classes::THREAD,
-            Role::Inquiry | Role::Sections | Role::Other => Classes::CLEAN,
+        let answer = match tells(name) {
+            Tells::TeamSize => Classes::TEAM,
+            Tells::ThreadNumber => Classes::THREAD,
+            _ => Classes::CLEAN,
         };
         self.state.set(RESULT, Value::of(answer));
         !never_returns(name)

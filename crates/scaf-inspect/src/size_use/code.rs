@@ -2,7 +2,7 @@
 
 use crate::decode::{Flow, Target, decode, patterns};
 use crate::elf::{Elf, Piece, SlotKind};
-use crate::functions::{FORKS, Role, is_outlined_by_name, role};
+use crate::functions::{FORKS, is_outlined_by_name, is_query};
 use memchr::memmem;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -76,13 +76,13 @@ impl<'e> Code<'e> {
     }
 
     pub fn is_telling_slot(&self, address: u64) -> bool {
-        self.slots.get(&address).is_some_and(|name| role(name) != Role::Other)
+        self.slots.get(&address).is_some_and(|name| is_query(name))
     }
 
     /// Calls through the PLT often lead back to the module itself.
     fn named(&self, name: &'e str) -> Callee<'e> {
         match self.elf.exports.get(name) {
-            Some(address) if role(name) == Role::Other => Callee::Local(*address),
+            Some(address) if !is_query(name) => Callee::Local(*address),
             _ => Callee::Import(name),
         }
     }
@@ -97,9 +97,9 @@ impl<'e> Code<'e> {
         }
     }
 
-    /// Finds every mention of a function whose role is not `Other`; the error says why they are not known.
+    /// Finds every mention of a query about the team; the error says why they are not known.
     pub fn mentions(&self) -> Result<Mentions, String> {
-        let telling = |name: &str| role(name) != Role::Other;
+        let telling = |name: &str| is_query(name);
         let all = self.slots.iter().chain(&self.stubs);
         let targets: Vec<(u64, &str)> = all.filter(|(_, n)| telling(n)).map(|(a, n)| (*a, *n)).collect();
         let mut found = Mentions { calls: BTreeMap::new(), met: BTreeSet::new(), other: None };

@@ -8,8 +8,10 @@ use super::state::NOTHING;
 use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
-use crate::functions::{ASK, FORKS, GOMP_STARTS_REGIONS, MAKE_THREADS_WAIT, Role};
-use crate::functions::{is_answered, is_known_to_tell, is_outlined_by_name, role};
+use crate::functions::{ASK, FORKS, GOMP_STARTS_REGIONS, Tells};
+use crate::functions::{
+    is_answered, is_known_to_tell, is_outlined_by_name, is_query, makes_threads_wait, tells,
+};
 use memchr::memmem;
 use std::collections::BTreeSet;
 
@@ -37,9 +39,8 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     if let Some(objection) = llvm::objection(elf) {
         return Err(objection);
     }
-    let makes_wait = |name: &&String| MAKE_THREADS_WAIT.iter().any(|start| name.starts_with(start));
     if starts_regions(elf)
-        && let Some(name) = elf.imports.keys().find(makes_wait)
+        && let Some(name) = elf.imports.keys().find(|name| makes_threads_wait(name))
     {
         return Err(SizeUse::depends(format!("its threads may wait for each other ({name})")));
     }
@@ -49,7 +50,7 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     {
         return Err(SizeUse::depends(format!("it asks {name}, and has code for devices")));
     }
-    let mut asked = elf.imports.iter().filter(|(name, _)| role(name) != Role::Other).peekable();
+    let mut asked = elf.imports.iter().filter(|(name, _)| is_query(name)).peekable();
     if asked.peek().is_none() {
         return Ok(SizeUse::None);
     }
@@ -57,9 +58,9 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
         return Err(SizeUse::unknown(abi::NOT_UNDERSTOOD));
     }
     for (name, address_taken) in asked {
-        match role(name) {
-            Role::Inquiry => return Err(SizeUse::depends(format!("it asks {name}"))),
-            Role::Sections => {
+        match tells(name) {
+            Tells::Inquiry => return Err(SizeUse::depends(format!("it asks {name}"))),
+            Tells::Sections => {
                 let why = format!("its sections may wait for each other, as {name} is called");
                 return Err(SizeUse::depends(why));
             }
@@ -68,7 +69,7 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
         }
     }
     let mut kept = elf.slots.iter().filter(|slot| slot.kind == SlotKind::Data);
-    if let Some(slot) = kept.find(|slot| role(&slot.symbol) != Role::Other) {
+    if let Some(slot) = kept.find(|slot| is_query(&slot.symbol)) {
         return Err(SizeUse::depends(format!("it keeps the address of {}", slot.symbol)));
     }
     if !code.knows_functions() {

@@ -3,7 +3,6 @@
 //! (registers, stack, thread-local storage) is the client's.
 //!
 //! - [`backoff`]: for how long a region is folded whose members got stuck;
-//! - [`calls`]: functions whose calls forbid it;
 //! - [`cancellation`]: loops and regions that are cancelled;
 //! - [`scheduler`]: who is run by whom, the region's end, and how a carrier sleeps; `barrier_parts`: the
 //!   barrier; `exclusive_carrier`: what is cheaper with one carrier;
@@ -17,7 +16,6 @@
 
 pub mod backoff;
 mod barrier_parts;
-pub mod calls;
 pub mod cancellation;
 pub mod doacross_sync;
 mod exclusive_carrier;

@@ -1,7 +1,7 @@
-//! Whether a program's own calls forbid its teams to be gathered, by the client library's own table.
+//! Whether a program's own calls forbid its teams to be gathered, by the table of functions.
 
 use object::{Object as _, ObjectSymbol as _};
-use scaf_team::gather::calls;
+use scaf_functions::calls;
 use std::path::Path;
 
 /// A function that the program calls and that forbids it. `None` also if it starts no regions of libgomp's.

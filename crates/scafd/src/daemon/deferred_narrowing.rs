@@ -1,92 +1,127 @@
-//! Programs whose affinity is set later than their grant is told: those that lose contexts while a library of
-//! theirs, a BLAS, is in a call on several threads, and those whose user has had too many threads moved
-//! (`move_budget.rs`).
+//! Programs whose affinity is set later than their grant is published: those that lose contexts while a BLAS
+//! of theirs is in a call on several threads, and those whose user's budget is spent
+//! ([`super::move_budget`]).
 //!
 //! Such a call can't be made smaller, and its threads wait for each other by spinning: folded onto one
-//! context, a Cholesky factorisation of 70 ms takes 2 s. The library is told of the new grant at once, for
-//! its next call. The program keeps its affinity until its threads are no more than its contexts, 20 to 30 ms
-//! after the call's end, or for [`LONGEST`].
+//! context, a Cholesky factorisation of 70 ms takes 2 s. The library reads the new grant for its next call.
+//! The program keeps its affinity until its threads are no more than its contexts, 20 to 30 ms after the
+//! call's end, or for [`LONGEST_NS`].
 
-use super::parts::Daemon;
-use crate::observe::clock;
 use crate::registry::Program;
 use scaf_policy::ProgramId;
-use scaf_proto::runtimes::{Kind, Promise};
-use std::time::{Duration, Instant};
+use scaf_proto::runtimes::{Kind, Promise, RuntimeCopy};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
-const LONGEST: Duration = Duration::from_secs(1);
+const LONGEST_NS: u64 = 1_000_000_000;
 /// Time between two looks.
 pub(super) const LOOK: Duration = Duration::from_millis(15);
 /// Threads of a program that are asked whether they run, 6 us each.
-const MOST_THREADS: usize = 12;
+pub(super) const MOST_THREADS: usize = 12;
 
-impl Daemon {
-    /// Whether its affinity is set later; false if it is to be set now.
-    pub(super) fn waits(&mut self, id: ProgramId) -> bool {
-        let waits_its_turn = self.waits_its_turn(id);
-        let in_calls = !waits_its_turn && self.is_in_calls(id);
-        let Some(program) = self.registry.get_mut(id) else { return false };
-        let now_ns = clock::now_ns();
-        let until = program.phase.late_ns.unwrap_or(now_ns + LONGEST.as_nanos() as u64);
-        let waits = waits_its_turn || in_calls && now_ns < until;
-        program.phase.late_ns = waits.then_some(until);
-        program.phase.looked_ns = now_ns;
-        waits
+/// Programs that are narrowed later. Times are in nanoseconds of CLOCK_MONOTONIC.
+#[derive(Default)]
+pub(super) struct DeferredNarrowing(BTreeMap<ProgramId, Deferred>);
+
+struct Deferred {
+    until_ns: u64,
+    looked_ns: u64,
+}
+
+impl DeferredNarrowing {
+    /// Whether a program's affinity is set later; false if it is to be set now. It is, while its user's
+    /// budget is spent, and for a limited time while it is in a call.
+    pub fn defers(&mut self, id: ProgramId, is_spent: bool, in_call: bool, now_ns: u64) -> bool {
+        let until_ns = self.0.get(&id).map_or(now_ns + LONGEST_NS, |it| it.until_ns);
+        let defers = is_spent || in_call && now_ns < until_ns;
+        match defers {
+            true => _ = self.0.insert(id, Deferred { until_ns, looked_ns: now_ns }),
+            false => self.remove(id),
+        }
+        defers
     }
 
-    /// Sets what has waited long enough.
-    pub(super) fn narrow_late(&mut self) {
-        let now_ns = clock::now_ns();
-        let is_due = |program: &&Program| {
-            let since_ns = now_ns.saturating_sub(program.phase.looked_ns);
-            program.phase.late_ns.is_some() && since_ns >= LOOK.as_nanos() as u64
+    pub fn contains(&self, id: ProgramId) -> bool {
+        self.0.contains_key(&id)
+    }
+
+    /// Its affinity was set, or it has detached.
+    pub fn remove(&mut self, id: ProgramId) {
+        self.0.remove(&id);
+    }
+
+    /// Programs that are to be looked at again.
+    pub fn due(&self, now_ns: u64) -> Vec<ProgramId> {
+        let is_due = |it: &Deferred| now_ns.saturating_sub(it.looked_ns) >= LOOK.as_nanos() as u64;
+        self.0.iter().filter(|(_, it)| is_due(it)).map(|(id, _)| *id).collect()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Whether a program may be in a BLAS call that its threads have to be looked at for, by what it says of its
+/// runtimes. A library that follows grants is taken to be in one unless a region runs.
+pub(super) fn may_be_in_call(
+    program: &Program,
+    is_deferred: bool,
+    runtimes: &[RuntimeCopy],
+    in_region: impl FnOnce() -> bool,
+) -> bool {
+    let (Some(dop), Some(_)) = (program.grant.dop, &program.grant.set) else { return false };
+    let came_at_work = program.phase.came_at_work;
+    let blas = |it: &&RuntimeCopy| matches!(it.kind, Kind::OpenBlas | Kind::Blis);
+    let follows = runtimes.iter().filter(blas).any(|it| it.promise == Promise::Follows);
+    // A page without runtimes isn't written yet.
+    let at_work =
+        came_at_work && runtimes.is_empty() || runtimes.iter().filter(blas).any(|it| it.at_work > dop);
+    is_deferred || at_work && (follows || came_at_work) || follows && !in_region()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::tests::{grant, program};
+
+    const ID: ProgramId = ProgramId(1);
+
+    #[test]
+    fn a_call_is_waited_for_but_not_for_ever() {
+        let mut deferred = DeferredNarrowing::default();
+        assert!(!deferred.defers(ID, false, false, 0) && deferred.is_empty());
+        assert!(deferred.defers(ID, false, true, 0) && deferred.contains(ID));
+        let look_ns = LOOK.as_nanos() as u64;
+        assert_eq!((deferred.due(look_ns - 1), deferred.due(look_ns)), (vec![], vec![ID]));
+        assert!(deferred.defers(ID, false, true, look_ns));
+        assert_eq!(deferred.due(2 * look_ns - 1), []);
+        assert!(!deferred.defers(ID, false, true, LONGEST_NS) && deferred.is_empty());
+        assert!(deferred.defers(ID, true, false, 0) && deferred.defers(ID, true, false, 9 * LONGEST_NS));
+        deferred.remove(ID);
+        assert!(deferred.is_empty());
+    }
+
+    #[test]
+    fn a_library_that_follows_or_came_at_work_may_be_in_a_call() {
+        let mut p = program(1);
+        let blas = |promise, at_work| RuntimeCopy {
+            kind: Kind::OpenBlas,
+            promise,
+            threads: 4,
+            most: 4,
+            at_work,
+            file: [0; scaf_proto::runtimes::FILE_BYTES],
         };
-        let late: Vec<ProgramId> = self.registry.iter().filter(is_due).map(|p| p.identity.id).collect();
-        for id in late {
-            if !self.waits(id) {
-                self.set_affinity(id);
-            }
-        }
-    }
-
-    pub(super) fn is_late(&self) -> bool {
-        self.registry.iter().any(|program| program.phase.late_ns.is_some())
-    }
-
-    /// Whether a program's threads have to wait until what its user has had is made up for.
-    pub(super) fn waits_its_turn(&self, id: ProgramId) -> bool {
-        let owner = self.registry.get(id).map(|program| program.identity.owner);
-        owner.is_some_and(|owner| self.sweeps.has_to_wait(&self.parts.talk, owner, Instant::now()))
-    }
-
-    /// A program's threads were moved.
-    pub(super) fn has_moved(&mut self, id: ProgramId) {
-        if let Some(program) = self.registry.get(id) {
-            self.sweeps.moved(program.identity.owner, program.grant.counted, Instant::now());
-        }
-    }
-
-    fn is_in_calls(&mut self, id: ProgramId) -> bool {
-        let (Some(program), Some(pages)) = (self.registry.get(id), self.parts.talk.pages(id.0)) else {
-            return false;
-        };
-        let (Some(dop), Some(_)) = (program.grant.dop, &program.grant.set) else { return false };
-        let mut follows = false;
-        let mut at_work = program.phase.came_at_work && pages.reported_runtimes().next().is_none();
-        for runtime in pages.reported_runtimes() {
-            let blas = matches!(runtime.kind, Kind::OpenBlas | Kind::Blis);
-            follows |= blas && runtime.promise == Promise::Follows;
-            at_work |= blas && runtime.at_work > dop;
-        }
-        let in_region = || pages.read().is_some_and(|page| page.1.iter().flatten().any(|slot| slot.team > 0));
-        let known = program.phase.late_ns.is_some()
-            || at_work && (follows || program.phase.came_at_work)
-            || follows && !in_region();
-        if !known {
-            return false;
-        }
-        let (running, cost) = self.observer.process(program.identity.pid).runnable(MOST_THREADS);
-        self.sweeps.moved(program.identity.owner, cost, Instant::now());
-        running > dop as usize
+        let follows = [blas(Promise::Follows, 0)];
+        assert!(!may_be_in_call(&p, true, &follows, || false), "it isn't managed");
+        grant(&mut p, 2, 0);
+        p.grant.set = Some(p.grant.pus.clone());
+        assert!(may_be_in_call(&p, false, &follows, || false));
+        assert!(!may_be_in_call(&p, false, &follows, || true));
+        assert!(may_be_in_call(&p, false, &[blas(Promise::Follows, 3)], || true));
+        assert!(!may_be_in_call(&p, false, &[], || false));
+        p.phase.came_at_work = true;
+        assert!(may_be_in_call(&p, false, &[], || true));
+        assert!(may_be_in_call(&p, true, &follows, || true), "what is deferred is looked at");
     }
 }

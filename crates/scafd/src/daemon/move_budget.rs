@@ -1,9 +1,9 @@
 //! How many threads are moved for each user: a user with thousands of them is not to keep the daemon busy.
 //!
-//! To move a thread takes some 3 us, and everybody waits meanwhile. Who has had more moved than is due waits
-//! until that is made up for; its grants are published at once. Root and the daemon's own user never wait.
+//! To move a thread takes some 3 us, and everybody waits meanwhile. Whoever has had more moved than is due
+//! waits until that is made up for; grants are published at once all the same. Other work is charged as the
+//! threads that could have been moved instead.
 
-use crate::talk::Talk;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -12,45 +12,42 @@ const AT_ONCE: f64 = 8000.0;
 /// See [`AT_ONCE`].
 const A_SECOND: f64 = 16_000.0;
 
-/// Threads that could be moved while one level of control groups is looked at: two files, 6 us each. Charged
-/// for levels that are unusual only.
+/// Looking at one level of control groups, two files: 6 us each. Charged for levels that are unusual only.
 pub(super) const A_LEVEL: u32 = 4;
+/// Opening a counter, which the broker does.
+pub(super) const A_COUNTER: u32 = 5;
 
 /// Threads that were moved for users and aren't made up for.
 #[derive(Default)]
-pub(super) struct Sweeps(BTreeMap<u32, Owed>);
+pub(super) struct MoveBudget(BTreeMap<u32, Spent>);
 
 #[derive(Clone, Copy)]
-struct Owed {
+struct Spent {
     threads: f64,
     at: Instant,
 }
 
-impl Owed {
-    fn left(&self, now: Instant) -> f64 {
-        (self.threads - now.saturating_duration_since(self.at).as_secs_f64() * A_SECOND).max(0.0)
-    }
-}
-
-impl Sweeps {
-    /// Whether that user has to wait, whom `talk` may trust.
-    pub fn has_to_wait(&self, talk: &Talk, uid: u32, now: Instant) -> bool {
-        !talk.is_trusted(uid) && self.owes(uid, now)
-    }
-
-    fn owes(&self, uid: u32, now: Instant) -> bool {
-        self.left(uid, now) > AT_ONCE
+impl MoveBudget {
+    /// Whether that user has to wait. Root and the daemon's own user are `trusted` and never wait.
+    pub fn is_spent(&self, uid: u32, trusted: bool, now: Instant) -> bool {
+        !trusted && self.left(uid, now) > AT_ONCE
     }
 
     fn left(&self, uid: u32, now: Instant) -> f64 {
-        self.0.get(&uid).map_or(0.0, |owed| owed.left(now))
+        self.0.get(&uid).map_or(0.0, |spent| spent.left(now))
     }
 
     /// So many threads of that user's were moved.
-    pub fn moved(&mut self, uid: u32, threads: u32, now: Instant) {
+    pub fn charge(&mut self, uid: u32, threads: u32, now: Instant) {
         let threads = self.left(uid, now) + f64::from(threads);
-        self.0.retain(|_, owed| owed.left(now) > 0.0);
-        self.0.insert(uid, Owed { threads, at: now });
+        self.0.retain(|_, spent| spent.left(now) > 0.0);
+        self.0.insert(uid, Spent { threads, at: now });
+    }
+}
+
+impl Spent {
+    fn left(&self, now: Instant) -> f64 {
+        (self.threads - now.saturating_duration_since(self.at).as_secs_f64() * A_SECOND).max(0.0)
     }
 }
 
@@ -61,14 +58,15 @@ mod tests {
 
     #[test]
     fn what_a_user_has_had_is_made_up_for_in_time_and_is_nobody_elses() {
-        let (mut sweeps, now) = (Sweeps::default(), Instant::now());
-        sweeps.moved(1, 40_000, now);
-        assert_eq!((sweeps.left(1, now), sweeps.left(2, now)), (40_000.0, 0.0));
+        let (mut budget, now) = (MoveBudget::default(), Instant::now());
+        budget.charge(1, 40_000, now);
+        assert_eq!((budget.left(1, now), budget.left(2, now)), (40_000.0, 0.0));
+        assert!(budget.is_spent(1, false, now) && !budget.is_spent(1, true, now));
         let later = now + Duration::from_secs(2);
-        assert_eq!((sweeps.left(1, later), sweeps.owes(1, later)), (8000.0, false));
-        sweeps.moved(1, 100, later);
-        assert_eq!((sweeps.left(1, later), sweeps.owes(1, later)), (8100.0, true));
-        sweeps.moved(2, 7, later + Duration::from_secs(1));
-        assert_eq!(sweeps.0.len(), 1);
+        assert_eq!((budget.left(1, later), budget.is_spent(1, false, later)), (8000.0, false));
+        budget.charge(1, 100, later);
+        assert_eq!((budget.left(1, later), budget.is_spent(1, false, later)), (8100.0, true));
+        budget.charge(2, 7, later + Duration::from_secs(1));
+        assert_eq!(budget.0.len(), 1);
     }
 }

@@ -2,75 +2,127 @@
 //! and end between decisions, within half a millisecond. A lender's grant stays as it is; a borrower's has
 //! the lent contexts besides.
 
-use super::parts::Daemon;
-use crate::observe::clock;
+use super::grants::Grants;
+use crate::registry::{Program, Registry};
 use scaf_policy::ProgramId;
 use scaf_policy::lending::{Holder, Loan, Wait, loans};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// After so long a wait the user's other programs may borrow, too, from the next decision on.
 const LONG_NS: u64 = 50_000_000;
+/// Least time between two changes of loans. Whoever lent waits for it.
+const REST: Duration = Duration::from_micros(500);
+/// New loans may cost no more than one part in so many of the daemon's time.
+const PART: u32 = 20;
 
-impl Daemon {
-    /// Finds out whether a program waits in MPI now. In a region it doesn't: other threads compute. True if a
-    /// wait begins.
-    pub(super) fn look_at_wait(&mut self, id: ProgramId) -> bool {
-        let Some(program) = self.registry.get_mut(id) else { return false };
-        let Some(pages) = self.parts.talk.pages(id.0) else { return false };
-        let now_ns = clock::now_ns();
-        let waits = pages.rank().waits()
-            && now_ns >= program.phase.disbelieved_ns
-            && pages.read().is_some_and(|page| !program.evidence.peek(clock::ticks(), &page).in_region);
+/// When loans are looked over.
+pub(super) struct Loans {
+    to_lend: bool,
+    to_take_back: bool,
+    next_loans: Instant,
+    next_take_back: Instant,
+}
+
+impl Loans {
+    pub fn new(now: Instant) -> Loans {
+        Loans { to_lend: false, to_take_back: false, next_loans: now, next_take_back: now }
+    }
+
+    /// A program waits in MPI, or no longer. True if a wait begins. A program that said so while it computed
+    /// isn't believed for a while.
+    pub fn waits(&mut self, program: &mut Program, waits: bool, now_ns: u64) -> bool {
+        let waits = waits && now_ns >= program.phase.disbelieved_ns;
         if waits == program.phase.waits_since_ns.is_some() {
             return false;
         }
         program.phase.waits_since_ns = waits.then_some(now_ns);
         match waits {
-            true => self.timers.ask_to_lend(),
-            false => self.timers.ask_to_take_back(),
+            true => self.to_lend = true,
+            false => self.to_take_back = true,
         }
         waits
     }
 
-    /// Between decisions: gives and takes back what is lent.
-    pub(super) fn lend_while_they_wait(&mut self) {
-        if self.timers.loans_are_due() {
-            let began = Instant::now();
-            let changes = self.grant_with_loans();
-            changes.into_iter().for_each(|id| self.carry_out(id));
-            self.timers.loans_were_made(began.elapsed());
-        }
+    /// Loans end: whoever borrowed has to be told.
+    pub fn take_back(&mut self) {
+        self.to_take_back = true;
     }
 
-    /// What is lent now. Whoever takes turns with others has its contexts to itself in its turn.
-    pub(super) fn loans(&self, now_ns: u64) -> Vec<Loan> {
-        let holders: Vec<Holder<'_>> = self
-            .registry
-            .iter()
-            .filter_map(|program| {
-                let id = program.identity.id;
-                let base = self.bases.get(&id)?;
-                let contexts = base.dop.filter(|_| !program.phase.takes_turns)?;
-                let wait = program.phase.waits_since_ns.map(|since| match now_ns.saturating_sub(since) {
-                    LONG_NS.. => Wait::Long,
-                    _ => Wait::Short,
-                });
-                Some(Holder {
-                    id,
-                    user: program.identity.owner,
-                    job: self.parts.talk.pages(id.0).and_then(|pages| pages.rank().job()),
-                    contexts,
-                    pus: &base.pus,
-                    usable: &program.reach.usable,
-                    // What it does for a moment, to learn from it, is done with just so many.
-                    most: match program.evidence.steps.now {
-                        Some(_) => contexts,
-                        None => program.natural().min(program.most()),
-                    },
-                    wait,
-                })
+    /// When loans are to be looked over, if they are.
+    pub fn at(&self) -> Option<Instant> {
+        let at = [self.to_lend.then_some(self.next_loans), self.to_take_back.then_some(self.next_take_back)];
+        at.into_iter().flatten().min()
+    }
+
+    /// They were looked over until `now`, which took so long.
+    pub fn done(&mut self, now: Instant, took: Duration) {
+        (self.to_lend, self.to_take_back) = (false, false);
+        self.next_take_back = now + REST;
+        self.next_loans = now + (PART * took).max(REST);
+    }
+}
+
+/// What is lent now; `job` is the label of a program's MPI job. Whoever takes turns with others has its
+/// contexts to itself in its turn.
+pub(super) fn current(
+    registry: &Registry,
+    grants: &Grants,
+    job: impl Fn(ProgramId) -> Option<u64>,
+    now_ns: u64,
+) -> Vec<Loan> {
+    let holders: Vec<Holder<'_>> = registry
+        .iter()
+        .filter_map(|program| {
+            let id = program.identity.id;
+            let decided = grants.decided(id)?;
+            let contexts = decided.dop.filter(|_| !program.phase.takes_turns)?;
+            let wait = program.phase.waits_since_ns.map(|since| match now_ns.saturating_sub(since) {
+                LONG_NS.. => Wait::Long,
+                _ => Wait::Short,
+            });
+            Some(Holder {
+                id,
+                user: program.identity.owner,
+                job: job(id),
+                contexts,
+                pus: &decided.pus,
+                usable: &program.reach.usable,
+                // What it does for a moment, to learn from it, is done with just so many.
+                most: match program.evidence.steps.now {
+                    Some(_) => contexts,
+                    None => program.natural().min(program.most()),
+                },
+                wait,
             })
-            .collect();
-        loans(&holders)
+        })
+        .collect();
+    loans(&holders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::tests::program;
+
+    #[test]
+    fn a_wait_asks_to_lend_and_its_end_to_take_back() {
+        let began = Instant::now();
+        let (mut loans, mut p) = (Loans::new(began), program(1));
+        p.phase.disbelieved_ns = 10;
+        assert!(!loans.waits(&mut p, true, 9) && loans.at().is_none());
+        assert!(loans.waits(&mut p, true, 10) && loans.at() == Some(began));
+        assert!(!loans.waits(&mut p, true, 11));
+        loans.done(began, Duration::from_millis(1));
+        assert_eq!(loans.at(), None);
+        assert!(!loans.waits(&mut p, false, 12) && p.phase.waits_since_ns.is_none());
+        assert_eq!(loans.at(), Some(began + REST));
+        assert!(loans.waits(&mut p, true, 13));
+        assert_eq!(loans.at(), Some(began + REST), "the earlier of both");
+        loans.done(began, Duration::from_millis(1));
+        loans.take_back();
+        loans.done(began, Duration::from_millis(1));
+        assert!(!loans.waits(&mut p, false, 14) && loans.waits(&mut p, true, 15));
+        loans.to_take_back = false;
+        assert_eq!(loans.at(), Some(began + PART * Duration::from_millis(1)));
     }
 }

@@ -1,34 +1,36 @@
-//! What the daemon keeps from one pass to the next.
+//! What a daemon is made of, and what it keeps from one pass to the next.
 
-use super::base::Base;
-use super::executable::Executable;
-use super::ground::Ground;
-use super::move_budget::Sweeps;
+use super::allocate::Decider;
+use super::capacity::Capacity;
+use super::deferred_narrowing::DeferredNarrowing;
+use super::grants::Grants;
+use super::measure::Meters;
+use super::move_budget::MoveBudget;
+use super::mpi_loans::Loans;
 use super::per_user::PerUser;
-use super::recently_detached::Formers;
+use super::profile_recall::Profiles;
+use super::recently_detached::RecentlyDetached;
+use super::spinning::Spinning;
+use super::starting::Newcomers;
+use super::time_slices::TimeSlices;
 use super::timers::Timers;
 use crate::apply::Apply;
 use crate::config::Config;
-use crate::control::{Tried, Turns};
+use crate::control::Tried;
 use crate::history::History;
 use crate::inspect::{CacheFile, Inspector};
-use crate::journal::Journal;
 use crate::log::UserLimiters;
-use crate::observe::cgroup::Groups;
-use crate::observe::clock::Tsc;
+use crate::observe::Observer;
 use crate::observe::command_lines::CommandLines;
-use crate::observe::counters::Counting;
-use crate::observe::proc_pid::FileId;
 use crate::observe::unmanaged_load::Load;
-use crate::observe::{Limits, Observer};
 use crate::paths::Scope;
 use crate::registry::Registry;
 use crate::remember::Remember;
 use crate::service::Notify;
 use crate::talk::Talk;
 use crate::verdicts::Verdicts;
-use scaf_policy::{Policy, ProgramId, PuSet, Topology};
-use std::collections::BTreeMap;
+use scaf_policy::{Policy, Topology};
+use std::time::Instant;
 
 /// Token of the signals' pipe. Helpers' pipes have the tokens from [`FIRST_HELPER`] on.
 pub const SIGNALS: u64 = 1;
@@ -54,11 +56,11 @@ pub struct Parts {
     /// A context's speed over a core's, which scaf-lab's slow motion makes less than 1: rates and CPU times
     /// are then of a slower machine.
     pub pace: f64,
-    /// Its hands.
+    /// Carries out what it decides.
     pub apply: Apply,
-    /// Its mouth and ears; [`SIGNALS`] is watched already.
+    /// Its clients; [`SIGNALS`] is watched already.
     pub talk: Talk,
-    /// Who reads command lines.
+    /// Reads command lines.
     pub command_lines: CommandLines,
     /// What programs taught, if that is kept; [`MEMORY`] is watched already.
     pub remember: Option<Remember>,
@@ -66,96 +68,90 @@ pub struct Parts {
     pub verdicts: Verdicts,
     /// What was found out about files, if that is kept.
     pub kept: Option<CacheFile>,
-    /// The service manager's ear.
+    /// The connection to a service manager.
     pub notify: Notify,
     /// Whether every decision is logged.
     pub verbose: bool,
 }
 
-/// The daemon.
+/// The daemon. Each concern keeps its own state; [`Daemon::run`] calls them in order.
 pub struct Daemon {
-    pub(super) parts: Parts,
+    pub(super) scope: Scope,
+    pub(super) config: Config,
+    pub(super) apply: Apply,
+    pub(super) talk: Talk,
+    pub(super) command_lines: CommandLines,
+    pub(super) verdicts: Verdicts,
+    pub(super) notify: Notify,
+    pub(super) verbose: bool,
+    pub(super) pace: f64,
     pub(super) observer: Observer,
     pub(super) registry: Registry,
     pub(super) inspector: Inspector,
-    pub(super) limits: Limits,
-    /// What control groups have allowed since the limits were read.
-    pub(super) groups: Groups,
-    pub(super) ground: Ground,
-    /// PUs that the topology doesn't know although they are there.
-    pub(super) strange: PuSet,
+    pub(super) capacity: Capacity,
     pub(super) load: Load,
-    pub(super) counting: Counting,
-    pub(super) tsc: Tsc,
-    pub(super) decisions: u64,
-    /// How long the latest pass took that decided anything.
-    pub(super) decision_ns: u64,
-    /// Number of the first decision by the policy that is in force.
-    pub(super) policy_since: u64,
-    pub(super) journal: Journal,
-    pub(super) history: History,
-    /// What was decided about each program last, before loans.
-    pub(super) bases: BTreeMap<ProgramId, Base>,
-    pub(super) newcomers: Vec<ProgramId>,
-    /// Programs that have left lately and were narrowed at some time.
-    pub(super) former: Formers,
-    pub(super) sweeps: Sweeps,
-    pub(super) spinners: PerUser<String>,
-    /// Executables whose loops can't be made to yield, and who waited for themselves.
-    pub(super) unyielding: PerUser<FileId>,
+    pub(super) meters: Meters,
+    pub(super) decider: Decider,
+    pub(super) grants: Grants,
+    pub(super) loans: Loans,
+    pub(super) slices: TimeSlices,
+    pub(super) newcomers: Newcomers,
+    pub(super) deferred: DeferredNarrowing,
+    pub(super) budget: MoveBudget,
+    pub(super) spinning: Spinning,
+    pub(super) detached: RecentlyDetached,
+    pub(super) profiles: Profiles,
     /// What `scaf check` tried out lately.
     pub(super) tried: PerUser<Tried>,
-    /// Executables that were inspected, by users' owners: only where a program's past is looked for first,
-    /// and when it is inspected itself, goes by it.
-    pub(super) executables: PerUser<Executable>,
-    /// Connections that wait for an answer of the memory's, and whose they are.
-    pub(super) asking: Vec<(u64, u32)>,
+    pub(super) history: History,
     pub(super) timers: Timers,
     pub(super) complaints: UserLimiters,
     pub(super) stop: bool,
-    pub(super) turns: Option<Turns>,
 }
 
 impl Daemon {
     /// A daemon without programs.
-    pub fn new(mut parts: Parts) -> Daemon {
-        parts.config = parts.config.at_pace(parts.pace);
-        let broker = parts.apply.broker().cloned();
-        let observer = Observer::new(std::path::Path::new("/")).at_pace(parts.pace);
-        let observer = observer.through(broker.clone());
-        let chosen = parts.config.counters.then(|| parts.config.events.clone());
-        let mut daemon = Daemon {
-            counting: observer.counting(chosen),
-            groups: observer.no_groups(),
-            observer,
+    pub fn new(parts: Parts) -> Daemon {
+        let Parts { scope, policy, topology, pretended, apply, mut talk, command_lines, verdicts, .. } =
+            parts;
+        let Parts { remember, kept, notify, verbose, pace, .. } = parts;
+        let config = parts.config.at_pace(pace);
+        let broker = apply.broker().cloned();
+        let root = std::path::Path::new("/");
+        let observer = Observer::new(root).at_pace(pace).through(broker.clone());
+        let capacity = Capacity::new(topology, pretended, &observer);
+        talk.refresh_owners();
+        Daemon {
             registry: Registry::default(),
-            inspector: Inspector::new(FIRST_HELPER, parts.kept.take(), broker),
-            limits: Limits::default(),
-            ground: Ground::default(),
-            strange: PuSet::new(),
-            load: Load::new(parts.config.rc_s),
-            tsc: Tsc::measure(),
-            decisions: 0,
-            decision_ns: 0,
-            policy_since: 1,
-            journal: Journal::default(),
-            history: History::default(),
-            bases: BTreeMap::new(),
-            newcomers: Vec::new(),
-            former: Formers::default(),
-            sweeps: Sweeps::default(),
-            spinners: PerUser::default(),
-            unyielding: PerUser::default(),
+            inspector: Inspector::new(FIRST_HELPER, kept, broker),
+            capacity,
+            load: Load::new(config.rc_s),
+            meters: Meters::new(&observer, &config),
+            decider: Decider::new(policy),
+            grants: Grants::default(),
+            loans: Loans::new(Instant::now()),
+            slices: TimeSlices::default(),
+            newcomers: Newcomers::default(),
+            deferred: DeferredNarrowing::default(),
+            budget: MoveBudget::default(),
+            spinning: Spinning::default(),
+            detached: RecentlyDetached::default(),
+            profiles: Profiles::new(remember),
             tried: PerUser::default(),
-            executables: PerUser::default(),
-            asking: Vec::new(),
+            history: History::default(),
             timers: Timers::new(),
             complaints: UserLimiters::default(),
             stop: false,
-            turns: None,
-            parts,
-        };
-        daemon.refresh_limits();
-        daemon
+            scope,
+            config,
+            apply,
+            talk,
+            command_lines,
+            verdicts,
+            notify,
+            verbose,
+            pace,
+            observer,
+        }
     }
 }

@@ -3,109 +3,83 @@
 //! A tick finds out who is in such a phase ([`crate::registry::Phase::listen`]), and the policy may leave
 //! such a program one context. A program whose grant says so sends a packet when it enters a region.
 
-use super::parts::Daemon;
-use crate::inspect::When;
-use crate::observe::clock;
-use crate::observe::proc_pid::Process;
-use crate::registry::Program;
-use scaf_policy::ProgramId;
+use crate::estimate::Seen;
+use crate::registry::{Program, Registry};
 
 /// Threads of a program that are asked whether they run, 6 us each: so many of the first and of the last. The
 /// first may all be a sleeping team's.
-const MOST_THREADS: usize = 12;
+pub(super) const MOST_THREADS: usize = 12;
 
-impl Daemon {
-    pub(super) fn entered(&mut self, id: ProgramId) {
-        if self.look_at_wait(id) {
-            return;
-        }
-        if self.registry.get(id).is_some_and(|program| program.phase.starting) {
-            self.has_started(id);
-        }
-        let lends = |program: &&mut Program| program.grant.lent && program.phase.lends();
-        if let Some(program) = self.registry.get_mut(id).filter(lends) {
-            program.phase.is_parallel(clock::now_ns());
-            self.timers.ask();
+/// A program says that it enters a region. True if it had lent contexts, so that a decision is due.
+pub(super) fn entered(program: &mut Program, now_ns: u64) -> bool {
+    let lends = program.grant.lent && program.phase.lends();
+    if lends {
+        program.phase.is_parallel(now_ns);
+    }
+    lends
+}
+
+/// Looks whether programs that lend have entered regions; `seen` reads a report page. True if one has.
+pub(super) fn find_returned(
+    registry: &mut Registry,
+    seen: impl Fn(&Program) -> Option<Seen>,
+    now_ns: u64,
+) -> bool {
+    let mut found = false;
+    let lent = |program: &&mut Program| program.grant.lent && !program.phase.starting;
+    for program in registry.iter_mut().filter(lent) {
+        if seen(program).is_some_and(|seen| program.phase.has_returned(&seen)) {
+            program.phase.is_parallel(now_ns);
+            found = true;
         }
     }
-
-    /// A program enters its first region: its contexts are its own now, and its code has to be known.
-    fn has_started(&mut self, id: ProgramId) {
-        let Some(program) = self.registry.get_mut(id) else { return };
-        program.phase.is_parallel(clock::now_ns());
-        let Some(program) = self.registry.get(id).filter(|program| program.reach.alone.is_none()) else {
-            return;
-        };
-        if let Some(why) = self.why_bound(program.identity.pid, &program.reach.own, &program.grant.masks) {
-            self.leave_alone(id, why);
-            return self.timers.ask();
-        }
-        let (lent, modules) = (program.grant.lent, program.code.modules());
-        if program.code.is_urgent() {
-            self.inspect(id, modules, When::Now);
-        }
-        match lent {
-            true => self.timers.ask(),
-            // It isn't narrowed yet.
-            false => self.carry_out(id),
-        }
-    }
-
-    /// Looks whether programs have started that haven't said so.
-    pub(super) fn find_started(&mut self) {
-        let has_started = |program: &&Program| {
-            let page = || self.parts.talk.pages(program.identity.id.0)?.read();
-            let seen = || Some(program.evidence.peek(clock::ticks(), &page()?));
-            program.phase.starting && seen().is_some_and(|seen| program.phase.has_returned(&seen))
-        };
-        let started = self.registry.iter().filter(has_started);
-        let ids: Vec<ProgramId> = started.map(|program| program.identity.id).collect();
-        ids.into_iter().for_each(|id| self.has_started(id));
-    }
-
-    /// Lets programs go that start and do something else than to compute on one thread.
-    pub(super) fn let_go_astray(&mut self) {
-        let astray = self.registry.iter().filter(|program| program.phase.astray);
-        let ids: Vec<ProgramId> = astray.map(|program| program.identity.id).collect();
-        for id in ids {
-            self.let_go(id);
-        }
-    }
-
-    pub(super) fn find_returned(&mut self) {
-        let waits = |program: &&Program| {
-            let says = |id: ProgramId| self.parts.talk.pages(id.0).is_some_and(|pages| pages.rank().waits());
-            program.phase.waits_since_ns.is_some() || says(program.identity.id)
-        };
-        let waiting: Vec<ProgramId> =
-            self.registry.iter().filter(waits).map(|program| program.identity.id).collect();
-        for id in waiting {
-            self.look_at_wait(id);
-        }
-        let lent = |program: &&mut Program| program.grant.lent && !program.phase.starting;
-        for program in self.registry.iter_mut().filter(lent) {
-            if let Some(page) = self.parts.talk.pages(program.identity.id.0).and_then(|pages| pages.read()) {
-                let seen = program.evidence.peek(clock::ticks(), &page);
-                if program.phase.has_returned(&seen) {
-                    program.phase.is_parallel(clock::now_ns());
-                    self.timers.ask();
-                }
-            }
-        }
-    }
-
-    /// Looks once a second whether programs compute by other means than regions while contexts are lent.
-    pub(super) fn watch_lent(&mut self) {
-        for program in self.registry.iter_mut().filter(|program| program.grant.lent) {
-            doubt(program, &self.observer.process(program.identity.pid));
-        }
-    }
+    found
 }
 
 /// Takes a program for serial no more if several of its threads want to run, by other means than OpenMP's. On
-/// a busy machine, or with one context, no clock shows that.
-pub(super) fn doubt(program: &mut Program, process: &Process) {
-    if program.phase.serial && !program.phase.starting && process.runnable(MOST_THREADS).0 > 1 {
-        program.phase.is_parallel(clock::now_ns());
+/// a busy machine, or with one context, no clock shows that. `runnable` counts such threads.
+pub(super) fn doubt(program: &mut Program, now_ns: u64, runnable: impl FnOnce() -> usize) {
+    if program.phase.serial && !program.phase.starting && runnable() > 1 {
+        program.phase.is_parallel(now_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::tests::{program, seen};
+
+    fn serial(id: u64) -> Program {
+        let mut program = program(id);
+        program.phase.serial = true;
+        program.grant.lent = true;
+        program
+    }
+
+    #[test]
+    fn a_packet_ends_a_serial_phase_of_whoever_lends() {
+        let mut p = serial(1);
+        assert!(entered(&mut p, 1) && !p.phase.serial && !entered(&mut p, 2));
+        let mut p = serial(2);
+        p.grant.lent = false;
+        assert!(!entered(&mut p, 1) && p.phase.serial);
+    }
+
+    #[test]
+    fn the_page_ends_it_too() {
+        let mut registry = Registry::default();
+        registry.attach(serial(1));
+        assert!(!find_returned(&mut registry, |_| None, 1));
+        assert!(find_returned(&mut registry, |_| Some(seen(4, 0)), 1));
+        assert!(registry.iter().all(|program| !program.phase.serial));
+    }
+
+    #[test]
+    fn whoever_has_two_threads_that_want_to_run_is_not_serial() {
+        let mut p = serial(1);
+        doubt(&mut p, 1, || 1);
+        assert!(p.phase.serial);
+        doubt(&mut p, 1, || 2);
+        assert!(!p.phase.serial);
     }
 }

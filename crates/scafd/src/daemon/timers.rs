@@ -11,10 +11,6 @@ pub(super) const LOOK: Duration = Duration::from_millis(10);
 /// Least time between two decisions that programs cause, by coming, leaving or returning from serial phases:
 /// these may be hundreds. A newcomer waits for as long.
 const REST: Duration = Duration::from_millis(2);
-/// The same for taking loans back, which whoever lent waits for.
-const LOAN_REST: Duration = Duration::from_micros(500);
-/// New ones may cost no more than one part in so many of the daemon's time.
-const LOAN_PART: u32 = 20;
 /// How long contexts of a program that ended after less than [`SHORT_LIVED`] are kept for one that follows: a
 /// script's next program is loaded in less.
 const HOLD: Duration = Duration::from_millis(15);
@@ -31,10 +27,6 @@ pub(super) struct Timers {
     /// When a decision was asked for, if one was.
     asked: Option<Instant>,
     next_decision: Instant,
-    to_lend: bool,
-    to_take_back: bool,
-    next_loans: Instant,
-    next_take_back: Instant,
 }
 
 impl Timers {
@@ -48,10 +40,6 @@ impl Timers {
             idle_since: now,
             asked: None,
             next_decision: now,
-            to_lend: false,
-            to_take_back: false,
-            next_loans: now,
-            next_take_back: now,
         }
     }
 
@@ -128,34 +116,6 @@ impl Timers {
         self.asked.map(|at| at.max(self.next_decision))
     }
 
-    /// A program waits for others.
-    pub fn ask_to_lend(&mut self) {
-        self.to_lend = true;
-    }
-
-    /// It doesn't any more.
-    pub fn ask_to_take_back(&mut self) {
-        self.to_take_back = true;
-    }
-
-    /// Whether loans are to be looked over now.
-    pub fn loans_are_due(&self) -> bool {
-        self.loans_at().is_some_and(|at| Instant::now() >= at)
-    }
-
-    fn loans_at(&self) -> Option<Instant> {
-        let at = [self.to_lend.then_some(self.next_loans), self.to_take_back.then_some(self.next_take_back)];
-        at.into_iter().flatten().min()
-    }
-
-    /// They were, which took so long.
-    pub fn loans_were_made(&mut self, took: Duration) {
-        let now = Instant::now();
-        (self.to_lend, self.to_take_back) = (false, false);
-        self.next_take_back = now + LOAN_REST;
-        self.next_loans = now + (LOAN_PART * took).max(LOAN_REST);
-    }
-
     /// Somebody came, left or asked.
     pub fn busy(&mut self) {
         self.idle_since = Instant::now();
@@ -167,8 +127,8 @@ impl Timers {
     }
 
     /// When the loop has to wake: for ticks where programs are `attached`, and for what is asked.
-    pub fn next(&self, attached: bool) -> [Option<Instant>; 3] {
-        [attached.then_some(self.next_tick), self.decision_at(), self.loans_at()]
+    pub fn next(&self, attached: bool) -> [Option<Instant>; 2] {
+        [attached.then_some(self.next_tick), self.decision_at()]
     }
 }
 

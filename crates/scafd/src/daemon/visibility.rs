@@ -1,44 +1,48 @@
-//! Who is told what: root and the daemon's own user everything, others all about their own programs, and of
-//! other users' how many there are and how many contexts they have.
+//! What a peer may see: root and the daemon's own user everything, others all about their own programs, and
+//! of other users' programs how many there are and how many contexts they have.
 
-use super::parts::Daemon;
 use crate::config::Tell;
 use crate::control::Snapshot;
-use crate::registry::Program;
-use crate::talk::Peer;
-use scaf_policy::ProgramId;
 
-impl Daemon {
+/// Whoever asks.
+#[derive(Clone, Copy)]
+pub(super) struct Viewer {
+    pub uid: u32,
     /// Whether it may change what holds for all, and see all that is known.
-    pub(super) fn may_steer(&self, peer: Peer) -> bool {
-        self.parts.talk.is_trusted(peer.uid)
+    pub is_trusted: bool,
+    pub tell: Tell,
+}
+
+impl Viewer {
+    /// The user whose programs are all that it may see; `None` if it may see everyone's.
+    pub fn sees_only(&self) -> Option<u32> {
+        (!self.is_trusted && self.tell == Tell::Own).then_some(self.uid)
     }
 
-    /// The user whose programs are all that it is told of; `None` if it is told of everyone's.
-    pub(super) fn sees_only(&self, peer: Peer) -> Option<u32> {
-        (!self.may_steer(peer) && self.parts.config.tell == Tell::Own).then_some(peer.uid)
-    }
-
-    /// The program that a peer is.
-    pub(super) fn program_of(&self, peer: Peer) -> Option<ProgramId> {
-        let is_it = |program: &&Program| program.identity.pid == peer.pid && program.identity.uid == peer.uid;
-        self.registry.iter().find(is_it).map(|program| program.identity.id)
-    }
-
-    /// What a peer is told of everything.
-    pub(super) fn snapshot_for(&self, peer: Peer) -> Snapshot {
-        let mut snapshot = self.snapshot();
-        snapshot.asker = self.program_of(peer).map(|id| id.0);
-        if let Some(uid) = self.sees_only(peer) {
+    /// The part of a snapshot that it may see.
+    pub fn part_of(&self, mut snapshot: Snapshot) -> Snapshot {
+        if let Some(uid) = self.sees_only() {
             snapshot = snapshot.seen_by(uid);
         }
-        if !self.may_steer(peer) {
+        if !self.is_trusted {
             // Where a program's code stalls tells more than its owner may want.
-            let others = snapshot.programs.iter_mut().filter(|program| program.uid != peer.uid);
+            let others = snapshot.programs.iter_mut().filter(|program| program.uid != self.uid);
             others.for_each(|program| program.counters = None);
-            snapshot.tried.retain(|tried| tried.uid == peer.uid);
-            snapshot.other_versions.retain(|program| program.uid == peer.uid);
+            snapshot.tried.retain(|tried| tried.uid == self.uid);
+            snapshot.other_versions.retain(|program| program.uid == self.uid);
         }
         snapshot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_sees_only_the_own_programs_unless_all_may_be_told() {
+        let viewer = |is_trusted, tell| Viewer { uid: 7, is_trusted, tell }.sees_only();
+        assert_eq!(viewer(false, Tell::Own), Some(7));
+        assert_eq!([viewer(true, Tell::Own), viewer(false, Tell::All)], [None, None]);
     }
 }

@@ -45,7 +45,7 @@ pub struct Evidence {
     pub seen: Option<Seen>,
     useful: Useful,
     /// Whether the latest interval was spent by a team from before the grant.
-    astray: bool,
+    outlived: bool,
     /// Whether it has had a region or other work, as of the interval that was measured last.
     stage: Stage,
     cpu_ns: u64,
@@ -68,7 +68,7 @@ impl Evidence {
             steps: Steps::default(),
             seen: None,
             useful: Useful::new(rc_s),
-            astray: false,
+            outlived: false,
             stage: Stage::default(),
             cpu_ns,
         }
@@ -106,17 +106,17 @@ impl Evidence {
     }
 
     /// Takes in a reading and its interval's efficiency on `contexts`, if it is to be `judged` by that and no
-    /// team from before the grant spent it (`astray`), nor the interval before.
-    pub(super) fn measured(&mut self, seen: &Seen, contexts: u32, judged: bool, astray: bool) {
+    /// team from before the grant spent it (`outlived`), nor the interval before.
+    pub(super) fn measured(&mut self, seen: &Seen, contexts: u32, judged: bool, outlived: bool) {
         let Interval { dt_s, parallel_s, .. } = seen.interval;
         self.stage = self.stage.next(seen.last_team > 0, dt_s, parallel_s);
         if self.stage == Stage::Begins {
             self.useful.forget();
         }
-        if judged && self.stage.is_measured() && !astray && !self.astray {
+        if judged && self.stage.is_measured() && !outlived && !self.outlived {
             self.useful.add(contexts, &seen.interval);
         }
-        self.astray = astray;
+        self.outlived = outlived;
     }
 
     /// Takes in what its regions did on `dop` contexts in the interval of the reading that was taken in last.
@@ -133,7 +133,7 @@ impl Evidence {
     pub(super) fn counted(&mut self, dop: u32, counts: &Counts, steady_s: f64) {
         if let Some(Seen { interval, .. }) = self.seen
             && steady_s >= STEADY * interval.dt_s
-            && !self.astray
+            && !self.outlived
         {
             self.counters.add(dop, &interval, counts);
         }

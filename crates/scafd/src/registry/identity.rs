@@ -43,7 +43,7 @@ impl Identity {
 
 /// What a client asked for when it attached.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Wishes {
+pub struct Limits {
     /// Team size without us.
     pub natural: u32,
     /// Fewest contexts.
@@ -54,18 +54,18 @@ pub struct Wishes {
     pub weight: f64,
 }
 
-impl Wishes {
+impl Limits {
     /// These with others in their place.
     /// # Errors
     /// What is out of range.
-    pub fn changed(&self, wish: Wish) -> Result<Wishes, String> {
-        let changed = Wishes {
+    pub fn changed(&self, wish: Wish) -> Result<Limits, String> {
+        let changed = Limits {
             natural: self.natural,
             min: wish.min.unwrap_or(self.min),
             max: wish.max.unwrap_or(self.max),
             weight: wish.weight.unwrap_or(self.weight),
         };
-        let Wishes { min, max, weight, .. } = changed;
+        let Limits { min, max, weight, .. } = changed;
         if !(1..=65_535).contains(&min) || max > 65_535 {
             Err("min and max are 1 to 65,535 contexts, and a max of 0 is no limit".into())
         } else if max != 0 && max < min {
@@ -80,10 +80,10 @@ impl Wishes {
     /// What the user may wish: a daemon for all users lets nobody but root put a program before those of
     /// others.
     #[must_use]
-    pub fn permitted(self, scope: Scope, uid: u32) -> Wishes {
+    pub fn permitted(self, scope: Scope, uid: u32) -> Limits {
         match scope {
             Scope::System if uid != 0 => {
-                Wishes { min: self.min.min(1), weight: self.weight.min(1.0), ..self }
+                Limits { min: self.min.min(1), weight: self.weight.min(1.0), ..self }
             }
             _ => self,
         }
@@ -136,16 +136,16 @@ mod tests {
 
     #[test]
     fn wishes_change_one_by_one_and_only_within_their_ranges() {
-        let wishes = Wishes { natural: 8, min: 1, max: 4, weight: 1.0 };
-        let same = wishes.changed(Wish::default()).unwrap();
-        assert_eq!(same, wishes);
-        let min = |min| wishes.changed(Wish { min: Some(min), ..Wish::default() });
-        let max = |max| wishes.changed(Wish { max: Some(max), ..Wish::default() });
-        let weight = |weight| wishes.changed(Wish { weight: Some(weight), ..Wish::default() });
-        assert_eq!(min(3).unwrap(), Wishes { min: 3, ..wishes.clone() });
-        assert_eq!(max(0).unwrap(), Wishes { max: 0, ..wishes.clone() });
-        let greedy = wishes.changed(Wish { min: Some(4), max: None, weight: Some(9.0) }).unwrap();
-        assert_eq!(greedy.permitted(Scope::System, 1000), wishes);
+        let limits = Limits { natural: 8, min: 1, max: 4, weight: 1.0 };
+        let same = limits.changed(Wish::default()).unwrap();
+        assert_eq!(same, limits);
+        let min = |min| limits.changed(Wish { min: Some(min), ..Wish::default() });
+        let max = |max| limits.changed(Wish { max: Some(max), ..Wish::default() });
+        let weight = |weight| limits.changed(Wish { weight: Some(weight), ..Wish::default() });
+        assert_eq!(min(3).unwrap(), Limits { min: 3, ..limits.clone() });
+        assert_eq!(max(0).unwrap(), Limits { max: 0, ..limits.clone() });
+        let greedy = limits.changed(Wish { min: Some(4), max: None, weight: Some(9.0) }).unwrap();
+        assert_eq!(greedy.permitted(Scope::System, 1000), limits);
         assert!(min(5).unwrap_err().contains("more than max 4"));
         assert!([0, 65_536].into_iter().all(|wrong| min(wrong).is_err()));
         assert!(max(65_536).is_err());

@@ -55,16 +55,12 @@ pub struct Phase {
     pub starting: bool,
     /// Whether it computes on several threads though it starts, or does nothing: whoever has no regions is
     /// left alone.
-    pub astray: bool,
+    pub unsuitable: bool,
     /// Since when it computes on several threads though it starts. Its first region may have begun before its
     /// page was there to say so.
     busy_since_ns: Option<u64>,
     /// Whether a library of it computed on several threads when it attached: its page didn't say so yet.
     pub came_at_work: bool,
-    /// Until when, in ns of CLOCK_MONOTONIC, such a library's calls are waited for before it is narrowed.
-    pub late_ns: Option<u64>,
-    /// When that was looked at last.
-    pub looked_ns: u64,
     /// Since when it waits in MPI for others, outside of regions, in ns of CLOCK_MONOTONIC.
     pub waits_since_ns: Option<u64>,
     /// Since when somebody has contexts of it for that.
@@ -102,7 +98,7 @@ impl Phase {
             let no_region = !seen.in_region && seen.last_team == 0;
             let since_ns = self.busy_since_ns.get_or_insert(now_ns);
             let long = now_ns.saturating_sub(*since_ns) >= QUIET_NS;
-            self.astray |= no_region && (self.idle || busy && long);
+            self.unsuitable |= no_region && (self.idle || busy && long);
             self.busy_since_ns = self.busy_since_ns.filter(|_| busy && no_region);
             return;
         }
@@ -196,7 +192,7 @@ mod tests {
         assert!(p.phase.serial && p.phase.lends() && !p.phase.has_returned(&none));
         for at in 2..40 {
             p.phase.listen(&none, Some(1.0), at * TICK_NS);
-            assert!(p.phase.serial && !p.phase.astray);
+            assert!(p.phase.serial && !p.phase.unsuitable);
         }
         assert!(p.phase.has_returned(&Seen { in_region: true, ..none }) && p.phase.has_returned(&quiet(1)));
         p.phase.is_parallel(40 * TICK_NS);
@@ -206,21 +202,21 @@ mod tests {
     }
 
     #[test]
-    fn whoever_starts_and_computes_on_several_threads_for_long_or_sleeps_goes_astray() {
-        let astray_at = |seen: Seen, cpu: &[f64]| {
+    fn whoever_starts_and_computes_on_several_threads_for_long_or_sleeps_is_unsuitable() {
+        let unsuitable_at = |seen: Seen, cpu: &[f64]| {
             let mut p = program(1);
             p.phase.begins(0);
             (1..=cpu.len()).find(|at| {
                 p.phase.listen(&seen, Some(cpu[at - 1]), *at as u64 * TICK_NS);
-                p.phase.astray
+                p.phase.unsuitable
             })
         };
         let none = Seen { last_team: 0, ..quiet(0) };
-        assert_eq!(astray_at(none, &[1.0, 1.5, 1.0, 1.5, 1.0]), None);
-        assert_eq!(astray_at(none, &[1.0, 1.5, 1.5]), Some(3));
-        assert_eq!(astray_at(none, &[0.0; 20]), Some(9));
+        assert_eq!(unsuitable_at(none, &[1.0, 1.5, 1.0, 1.5, 1.0]), None);
+        assert_eq!(unsuitable_at(none, &[1.0, 1.5, 1.5]), Some(3));
+        assert_eq!(unsuitable_at(none, &[0.0; 20]), Some(9));
         // Its first region has begun, and only isn't noticed yet.
-        assert_eq!(astray_at(Seen { in_region: true, ..none }, &[2.0; 20]), None);
+        assert_eq!(unsuitable_at(Seen { in_region: true, ..none }, &[2.0; 20]), None);
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use super::code::{Code, Teams};
 use super::evidence::Evidence;
 use super::grant::Grant;
-use super::identity::{Identity, Reach, Wishes};
+use super::identity::{Identity, Limits, Reach};
 use super::phase::Phase;
 use super::stuck::Stuck;
+use crate::apply::Target;
 use crate::estimate::Seen;
 use scaf_policy::counters::Counts;
 use scaf_policy::earlier_runs::EarlierRuns;
@@ -19,7 +20,7 @@ pub struct Program {
     /// Who it is.
     pub identity: Identity,
     /// What it asked for.
-    pub wishes: Wishes,
+    pub limits: Limits,
     /// Where it may run.
     pub reach: Reach,
     /// What its code allows.
@@ -36,25 +37,25 @@ impl Program {
     /// A program that has just attached.
     pub fn new(
         identity: Identity,
-        wishes: Wishes,
+        limits: Limits,
         reach: Reach,
         code: Code,
         grant: Grant,
         evidence: Evidence,
     ) -> Program {
-        Program { identity, wishes, reach, code, grant, evidence, phase: Phase::default() }
+        Program { identity, limits, reach, code, grant, evidence, phase: Phase::default() }
     }
 
     /// Team size that it would have without us, within what its PUs hold.
     pub fn natural(&self) -> u32 {
         let told = self.evidence.seen.map_or(0, |seen| seen.natural);
-        let natural = if told > 0 { told } else { self.wishes.natural };
+        let natural = if told > 0 { told } else { self.limits.natural };
         natural.min(u32::try_from(self.reach.usable.len()).unwrap_or(u32::MAX)).max(1)
     }
 
     /// The most contexts that its user and its control groups permit.
     pub fn most(&self) -> u32 {
-        let wished = if self.wishes.max == 0 { u32::MAX } else { self.wishes.max };
+        let wished = if self.limits.max == 0 { u32::MAX } else { self.limits.max };
         self.reach.cgroup.contexts().map_or(wished, |quota| quota.min(wished))
     }
 
@@ -77,6 +78,12 @@ impl Program {
     pub fn resizes(&self) -> bool {
         self.code.teams == Teams::Resizable
             || self.evidence.seen.is_some_and(|seen| seen.permission.is_some())
+    }
+
+    /// Its threads, for changing their affinity.
+    pub fn target(&self) -> Target<'_> {
+        let Identity { pid, starttime, .. } = self.identity;
+        Target { pid, starttime, own: &self.reach.own, masks: &self.grant.masks }
     }
 
     /// The word for its grant page.
@@ -105,9 +112,9 @@ impl Program {
         scaf_policy::Program {
             id: self.identity.id,
             user: self.identity.owner,
-            min: self.wishes.min.min(self.most()),
+            min: self.limits.min.min(self.most()),
             max: self.most(),
-            weight: self.wishes.weight,
+            weight: self.limits.weight,
             natural: self.natural(),
             dop: judged.map_or(self.grant.dop.unwrap_or(0), |(dop, _)| dop),
             efficiency: judged.map(|(_, efficiency)| efficiency),
@@ -136,8 +143,8 @@ impl Program {
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
         // A smaller team from before the grant says nothing of the DoP that was granted.
         self.evidence.seen = Some(seen);
-        let astray = self.grant.outlived_by(&seen);
-        self.evidence.measured(&seen, self.contexts(), !stepped && !self.lends_all(), astray);
+        let outlived = self.grant.outlived_by(&seen);
+        self.evidence.measured(&seen, self.contexts(), !stepped && !self.lends_all(), outlived);
     }
 
     /// Takes in what its regions did in the interval of the reading that was taken in last.
@@ -174,7 +181,7 @@ impl Program {
     /// Takes a step, if there is a DoP worth it.
     pub fn explore(&mut self, now_ns: u64) {
         let Some(dop) = self.grant.dop else { return };
-        let (observed, min) = (&self.evidence.observed, self.wishes.min);
+        let (observed, min) = (&self.evidence.observed, self.limits.min);
         self.evidence
             .steps
             .take(&observed.dops_beside(dop), now_ns, |tried| explore::step(observed, (min, dop), tried));
@@ -234,7 +241,7 @@ impl Program {
     /// Whether all its contexts but those that it always keeps are lent, so that it isn't judged by what it
     /// does.
     pub fn lends_all(&self) -> bool {
-        self.grant.lent && self.contexts() <= self.wishes.min.max(1)
+        self.grant.lent && self.contexts() <= self.limits.min.max(1)
     }
 
     /// Whether it is to say when it enters a region: it is serial and has fewer contexts than it can use.

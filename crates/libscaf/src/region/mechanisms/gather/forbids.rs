@@ -9,8 +9,9 @@ use crate::sys::errno::keeping_errno;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, with_exposed_provenance};
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use scaf_functions::calls;
+use scaf_functions::runtime::says;
 use scaf_proto::report::{NAME_BYTES, ReportPage};
-use scaf_team::gather::calls::{self, says};
 
 /// What is known: how many modules there were, plus one, and what their calls say, from bit [`SAID`] on.
 static LOOKED: AtomicU32 = AtomicU32::new(0);

@@ -1,0 +1,362 @@
+//! A table: functions of the C, C++, Fortran and other libraries.
+
+use crate::runtime::are_in_order;
+
+/// What is known of a library's function.
+#[derive(Debug)]
+pub struct Function {
+    /// Its symbol; a `*` at its end stands for whatever follows.
+    pub name: &'static str,
+    /// What it does to the thread that calls it, or what it tells.
+    pub class: Class,
+    /// How many integer or pointer arguments it takes, if that is known.
+    pub arguments: Option<u8>,
+    /// Bits of [`traits`].
+    pub traits: u8,
+    /// Nobody acts on this row yet: today whoever asks takes it for unlisted. To be turned round.
+    pub later: bool,
+}
+
+/// What a function has to do with the thread that calls it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// In no row. That means "no" to whoever has to permit something.
+    Unknown,
+    /// Nothing: it works on its arguments and on what the whole process shares.
+    Harmless,
+    /// Tells which thread or processor it is, or keeps something for each thread, as thread-local variables.
+    PerThread,
+    /// Is told how many threads will wait for each other, or waits for what others do.
+    ThreadsWait,
+    /// Belongs to the kernel's thread: its number, signals, clocks, stack, scheduling, rights, and what the
+    /// kernel or a tool keeps for it. A handle of a thread would be a sleeping worker's.
+    KernelThread,
+    /// Starts a thread that runs code of the program's own.
+    StartsThread,
+    /// Starts a process, or makes this one another.
+    StartsProcess,
+}
+
+/// More about a function: bits.
+pub mod traits {
+    /// Sets or copies memory; the length, its third argument, may be a loop's share.
+    pub const FILLS_MEMORY: u8 = 1;
+    /// Doesn't come back to its caller.
+    pub const NEVER_RETURNS: u8 = 2;
+    /// The thread goes on where an exception is caught.
+    pub const THROWS: u8 = 4;
+    /// The thread goes on elsewhere, or ends.
+    pub const LEAVES: u8 = 8;
+}
+
+macro_rules! rows {
+    ($($name:ident: $class:ident $(($arguments:literal))? $([$($traits:ident)*])? $(, $later:ident)?;)*) => {
+        /// One for each function, sorted by name.
+        pub static FUNCTIONS: &[Function] = &[$(
+            Function {
+                name: stringify!($name),
+                class: Class::$class,
+                arguments: arguments!($($arguments)?),
+                traits: 0 $($(| traits::$traits)*)?,
+                later: later!($($later)?),
+            },
+        )*];
+    };
+}
+
+macro_rules! arguments {
+    () => {
+        None
+    };
+    ($arguments:literal) => {
+        Some($arguments)
+    };
+}
+
+macro_rules! later {
+    () => {
+        false
+    };
+    (later) => {
+        true
+    };
+}
+
+rows! {
+    _Fork: StartsProcess, later;
+    _Unwind_Resume: Harmless(1) [NEVER_RETURNS THROWS];
+    _ZSt16__throw_bad_castv: Harmless [NEVER_RETURNS THROWS];
+    _ZSt17__throw_bad_allocv: Harmless [NEVER_RETURNS THROWS];
+    _ZSt20__throw_length_errorPKc: Harmless [NEVER_RETURNS THROWS];
+    _ZSt20__throw_out_of_rangePKc: Harmless [NEVER_RETURNS THROWS];
+    _ZSt24__throw_out_of_range_fmtPKcz: Harmless [NEVER_RETURNS THROWS];
+    _ZSt28__throw_bad_array_new_lengthv: Harmless [NEVER_RETURNS THROWS];
+    _ZSt9terminatev: Harmless [NEVER_RETURNS];
+    _ZdlPv: Harmless(1);
+    _ZdlPvm: Harmless(2);
+    _Znam: Harmless(1);
+    _Znwm: Harmless(1);
+    __asan_init: KernelThread;
+    __assert_fail: Harmless [NEVER_RETURNS];
+    __cxa_begin_catch: Harmless(1);
+    __cxa_rethrow: Harmless [NEVER_RETURNS THROWS];
+    __cxa_throw: Harmless [NEVER_RETURNS THROWS];
+    __errno_location: Harmless(0);
+    __hwasan_init: KernelThread;
+    __longjmp_chk: Harmless [NEVER_RETURNS LEAVES];
+    __msan_init: KernelThread;
+    __rseq_abi: KernelThread;
+    __rseq_offset: KernelThread;
+    __stack_chk_fail: Harmless(0) [NEVER_RETURNS];
+    __tsan_init: KernelThread;
+    _exit: Harmless [NEVER_RETURNS];
+    _gfortran_runtime_error: Harmless [NEVER_RETURNS];
+    _gfortran_stop_string: Harmless [NEVER_RETURNS];
+    abort: Harmless(0) [NEVER_RETURNS];
+    acos: Harmless(0);
+    aio_fsync: StartsThread, later;
+    aio_read: StartsThread, later;
+    aio_write: StartsThread, later;
+    arch_prctl: KernelThread, later;
+    asin: Harmless(0);
+    atan: Harmless(0);
+    atan2: Harmless(0);
+    calloc: Harmless(2);
+    cbrt: Harmless(0);
+    ceil: Harmless(0);
+    clone: StartsThread;
+    cos: Harmless(0);
+    cosf: Harmless(0);
+    cosh: Harmless(0);
+    daemon: StartsProcess, later;
+    erf: Harmless(0);
+    execl: StartsProcess, later;
+    execle: StartsProcess, later;
+    execlp: StartsProcess, later;
+    execv: StartsProcess, later;
+    execve: StartsProcess, later;
+    execveat: StartsProcess, later;
+    execvp: StartsProcess, later;
+    execvpe: StartsProcess, later;
+    exit: Harmless(1) [NEVER_RETURNS];
+    exp: Harmless(0);
+    exp2: Harmless(0);
+    exp2f: Harmless(0);
+    expf: Harmless(0);
+    expm1: Harmless(0);
+    fabs: Harmless(0);
+    fedisableexcept: PerThread;
+    feenableexcept: PerThread;
+    feholdexcept: PerThread;
+    fesetenv: PerThread;
+    fesetmode: PerThread;
+    fesetround: PerThread;
+    feupdateenv: PerThread;
+    fexecve: StartsProcess, later;
+    floor: Harmless(0);
+    fmax: Harmless(0);
+    fmin: Harmless(0);
+    fmod: Harmless(0);
+    fork: StartsProcess, later;
+    forkpty: StartsProcess, later;
+    free: Harmless(1);
+    frexp: Harmless(1);
+    get_mempolicy: KernelThread, later;
+    getaddrinfo_a: StartsThread, later;
+    getcpu: PerThread, later;
+    gettid: PerThread;
+    hypot: Harmless(0);
+    io_uring_enter: KernelThread, later;
+    io_uring_register: KernelThread, later;
+    io_uring_setup: KernelThread, later;
+    lgamma: Harmless(0);
+    lio_listio: StartsThread, later;
+    log: Harmless(0);
+    log10: Harmless(0);
+    log1p: Harmless(0);
+    log2: Harmless(0);
+    log2f: Harmless(0);
+    logf: Harmless(0);
+    longjmp: Harmless [NEVER_RETURNS LEAVES];
+    malloc: Harmless(1);
+    mbind: KernelThread, later;
+    memcmp: Harmless(3);
+    memcpy: Harmless(3) [FILLS_MEMORY];
+    memmove: Harmless(3) [FILLS_MEMORY];
+    memset: Harmless(3) [FILLS_MEMORY];
+    mq_notify: StartsThread;
+    nearbyint: Harmless(0);
+    nice: KernelThread, later;
+    perf_event_open: KernelThread, later;
+    pkey_alloc: KernelThread, later;
+    pkey_free: KernelThread, later;
+    pkey_get: KernelThread, later;
+    pkey_mprotect: KernelThread, later;
+    pkey_set: KernelThread, later;
+    popen: StartsProcess, later;
+    posix_spawn: StartsProcess, later;
+    posix_spawnp: StartsProcess, later;
+    pow: Harmless(0);
+    powf: Harmless(0);
+    prctl: KernelThread, later;
+    pthread_barrier_wait: ThreadsWait, later;
+    pthread_cancel: KernelThread, later;
+    pthread_clockjoin_np: ThreadsWait, later;
+    pthread_create: StartsThread;
+    pthread_equal: Harmless(2), later;
+    pthread_exit: KernelThread [NEVER_RETURNS LEAVES];
+    pthread_getaffinity_np: KernelThread, later;
+    pthread_getattr_np: KernelThread, later;
+    pthread_getcpuclockid: KernelThread;
+    pthread_getname_np: KernelThread, later;
+    pthread_getschedparam: KernelThread, later;
+    pthread_getspecific: PerThread, later;
+    pthread_join: ThreadsWait, later;
+    pthread_kill: KernelThread;
+    pthread_mutexattr_setprotocol: KernelThread;
+    pthread_mutexattr_setrobust: KernelThread;
+    pthread_self: PerThread;
+    pthread_setaffinity_np: KernelThread, later;
+    pthread_setcancelstate: KernelThread, later;
+    pthread_setcanceltype: KernelThread, later;
+    pthread_setname_np: KernelThread, later;
+    pthread_setschedparam: KernelThread, later;
+    pthread_setschedprio: KernelThread, later;
+    pthread_setspecific: PerThread;
+    pthread_sigmask: KernelThread, later;
+    pthread_sigqueue: KernelThread;
+    pthread_testcancel: KernelThread, later;
+    pthread_timedjoin_np: ThreadsWait, later;
+    ptrace: KernelThread, later;
+    puts: Harmless(1);
+    rand: Harmless(0);
+    rand_r: Harmless(1);
+    realloc: Harmless(2);
+    rint: Harmless(0);
+    round: Harmless(0);
+    sched_getaffinity: KernelThread, later;
+    sched_getattr: KernelThread, later;
+    sched_getcpu: PerThread;
+    sched_getparam: KernelThread, later;
+    sched_getscheduler: KernelThread, later;
+    sched_setaffinity: KernelThread, later;
+    sched_setattr: KernelThread, later;
+    sched_setparam: KernelThread, later;
+    sched_setscheduler: KernelThread, later;
+    set_mempolicy: KernelThread, later;
+    setfsgid: KernelThread, later;
+    setfsuid: KernelThread, later;
+    setns: KernelThread, later;
+    setpriority: KernelThread, later;
+    sigaltstack: KernelThread, later;
+    sigprocmask: KernelThread, later;
+    sin: Harmless(0);
+    sincos: Harmless(2);
+    sinf: Harmless(0);
+    sinh: Harmless(0);
+    sqrt: Harmless(0);
+    sqrtf: Harmless(0);
+    strlen: Harmless(1);
+    syscall: KernelThread, later;
+    system: StartsProcess, later;
+    tan: Harmless(0);
+    tanf: Harmless(0);
+    tanh: Harmless(0);
+    tanhf: Harmless(0);
+    tgamma: Harmless(0);
+    tgkill: KernelThread, later;
+    thrd_create: StartsThread;
+    thrd_current: PerThread;
+    thrd_equal: Harmless(2), later;
+    thrd_join: ThreadsWait, later;
+    timer_create: StartsThread;
+    tkill: KernelThread, later;
+    trunc: Harmless(0);
+    tss_get: PerThread, later;
+    tss_set: PerThread;
+    unshare: KernelThread, later;
+    uselocale: PerThread;
+    vfork: StartsProcess, later;
+}
+
+/// Families by the beginning of their names.
+static FAMILIES: &[Function] = &[
+    family("PAPI_*", Class::KernelThread, true),
+    family("_ZNSt18condition_variable*", Class::ThreadsWait, false),
+    family("_ZNSt28__atomic_futex_unsigned_base*", Class::ThreadsWait, false),
+    // C++'s threads, whatever they are handed.
+    family("_ZNSt6thread15_M_start_thread*", Class::StartsThread, false),
+    family("cnd_timedwait*", Class::ThreadsWait, false),
+    family("cnd_wait*", Class::ThreadsWait, false),
+    family("io_uring_*", Class::KernelThread, true),
+    family("pthread_barrier_init*", Class::ThreadsWait, false),
+    family("pthread_cond_*", Class::ThreadsWait, false),
+    family("sem_clockwait*", Class::ThreadsWait, false),
+    family("sem_timedwait*", Class::ThreadsWait, false),
+    family("sem_wait*", Class::ThreadsWait, false),
+];
+
+const fn family(name: &'static str, class: Class, later: bool) -> Function {
+    Function { name, class, arguments: None, traits: 0, later }
+}
+
+/// The row of a function.
+#[must_use]
+pub fn find(name: &[u8]) -> Option<&'static Function> {
+    match FUNCTIONS.binary_search_by(|row| row.name.as_bytes().cmp(name)) {
+        Ok(at) => FUNCTIONS.get(at),
+        Err(_) => FAMILIES
+            .iter()
+            .find(|row| row.name.strip_suffix('*').is_some_and(|prefix| name.starts_with(prefix.as_bytes()))),
+    }
+}
+
+/// The row of a function, of those on which somebody acts already.
+#[must_use]
+pub fn find_today(name: &[u8]) -> Option<&'static Function> {
+    find(name).filter(|row| !row.later)
+}
+
+/// What a function has to do with the thread that calls it.
+#[must_use]
+pub fn class(name: &[u8]) -> Class {
+    find(name).map_or(Class::Unknown, |row| row.class)
+}
+
+const _: () = {
+    let mut at = 1;
+    while at < FUNCTIONS.len() {
+        assert!(are_in_order(FUNCTIONS[at - 1].name, FUNCTIONS[at].name), "the rows aren't sorted");
+        at += 1;
+    }
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_no_row_is_unknown() {
+        assert_eq!(class(b"a_function_of_the_programs"), Class::Unknown);
+        assert_eq!(class(b"memcp"), Class::Unknown);
+        assert_eq!(class(b""), Class::Unknown);
+    }
+
+    #[test]
+    fn classes_are_found_by_name_and_by_family() {
+        for (name, expected) in [
+            ("acos", Class::Harmless),
+            ("gettid", Class::PerThread),
+            ("syscall", Class::KernelThread),
+            ("io_uring_submit", Class::KernelThread),
+            ("PAPI_start", Class::KernelThread),
+            ("pthread_cond_wait", Class::ThreadsWait),
+            ("pthread_create", Class::StartsThread),
+            ("_ZNSt6thread15_M_start_threadESt10unique_ptr", Class::StartsThread),
+            ("execve", Class::StartsProcess),
+        ] {
+            assert_eq!(class(name.as_bytes()), expected, "{name}");
+        }
+        assert!(find_today(b"memcpy").is_some() && find_today(b"syscall").is_none());
+    }
+}

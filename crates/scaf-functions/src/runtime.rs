@@ -1,0 +1,216 @@
+//! Functions of OpenMP runtimes: GCC's libgomp, LLVM's libomp, Intel's libiomp5.
+
+use core::cmp::Ordering;
+
+/// What is known of a runtime's function.
+#[derive(Debug)]
+pub struct Function {
+    /// Its symbol; a `*` at its end stands for whatever follows, unless that has a row of its own.
+    pub name: &'static str,
+    /// Its names for Fortran, which passes arguments by address.
+    pub fortran: &'static [&'static str],
+    /// What a member gets who calls it.
+    pub member: Member,
+    /// What calls of it say of the program: bits of [`says`].
+    pub says: u32,
+    /// What it tells about the team.
+    pub tells: Tells,
+    /// How many integer or pointer arguments it takes, if code analysis is to know.
+    pub arguments: Option<u8>,
+    /// Whether libscaf exports it.
+    pub exported: bool,
+}
+
+/// What a member of a gathered team gets who calls a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Member {
+    /// Our handler's answer.
+    Ours,
+    /// The runtime's own, which knows nothing of a team.
+    Neutral,
+    /// Nothing: a program that calls it isn't gathered.
+    Forbidden,
+}
+
+/// What a function tells about the team.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tells {
+    /// How many threads it has.
+    TeamSize,
+    /// The calling thread's number in it.
+    ThreadNumber,
+    /// Tells about the team in another way, which is not followed further.
+    Inquiry,
+    /// Deals out sections, which may wait for each other.
+    Sections,
+    /// Tells about the team, but libscaf answers it so that nobody learns the size. That doesn't hold for
+    /// what is looked up by its name.
+    Answered,
+    /// Nothing.
+    Nothing,
+    /// Not known: nobody may count on anything.
+    Unknown,
+}
+
+/// What a program's calls say of it: bits.
+pub mod says {
+    /// Its teams can't be gathered.
+    pub const FORBIDDEN: u32 = 1;
+    /// It may ask what it has chosen (schedule, dynamic, nested...), or have loops by that schedule.
+    pub const CHOSEN: u32 = 2;
+    /// It may create tasks.
+    pub const TASKS: u32 = 4;
+    /// Code of gcc's.
+    pub const GOMP: u32 = 8;
+    /// Code of LLVM's compilers.
+    pub const KMPC: u32 = 16;
+    /// It may cancel constructs.
+    pub const CANCELS: u32 = 32;
+    /// Iterations of its loops may wait for each other.
+    pub const WAITS: u32 = 64;
+    /// It may have reductions over the tasks of a group.
+    pub const REDUCES: u32 = 128;
+    /// It may start threads by itself.
+    pub const THREADS: u32 = 256;
+    /// Its loops may come with memory that the team shares, and have barriers within.
+    pub const SHARED: u32 = 512;
+    /// It may ask whether the calling task has a lock: libgomp's belong to tasks.
+    pub const TASKS_LOCKS: u32 = 1024;
+    /// All of these.
+    pub const ALL: u32 = 2047;
+}
+
+macro_rules! rows {
+    ($(
+        $symbol:ident $(($($argument:ty),*) $(-> $result:ty)?)? $(as $type:ty)?:
+        $member:ident $([$($says:ident)*])? $(, $tells:ident $(($count:literal))?)?
+        $(=> $kind:ident $handler:path)? $(| $($fortran:ident $(= $own:path)?),*)?;
+    )*) => {
+        /// One for each function, sorted by name.
+        pub static FUNCTIONS: &[Function] = &[$(
+            Function {
+                name: stringify!($symbol),
+                fortran: &[$($(stringify!($fortran)),*)?],
+                member: member!($member $($kind)?),
+                says: 0 $($(| says::$says)*)?,
+                tells: optional!(Tells::Unknown $($tells)?),
+                arguments: optional!(@count $($($count)?)?),
+                exported: optional!(@is $($kind)?),
+            },
+        )*];
+    };
+}
+
+/// A row can't say `ours` without a handler.
+macro_rules! member {
+    (ours) => {
+        compile_error!("what is ours needs a handler")
+    };
+    (ours $kind:ident) => {
+        Member::Ours
+    };
+    (neutral) => {
+        Member::Neutral
+    };
+    (forbidden $($kind:ident)?) => {
+        Member::Forbidden
+    };
+}
+
+macro_rules! optional {
+    (Tells::Unknown) => {
+        Tells::Unknown
+    };
+    (Tells::Unknown $tells:ident) => {
+        Tells::$tells
+    };
+    (@count) => {
+        None
+    };
+    (@count $count:literal) => {
+        Some($count)
+    };
+    (@is) => {
+        false
+    };
+    (@is $kind:ident) => {
+        true
+    };
+}
+
+runtime_functions!(rows);
+
+/// Families of which every function that has no row of its own gets the same.
+pub static FAMILIES: &[Function] = &[
+    // OpenACC and devices.
+    family("GOACC_*", Member::Forbidden),
+    family("GOMP_PLUGIN_*", Member::Forbidden),
+    family("__tgt_*", Member::Forbidden),
+    family("acc_*", Member::Forbidden),
+    // They compute with one variable, and know nothing of a team.
+    family("__kmpc_atomic_*", Member::Neutral),
+    // Intel's compilers' atomic operations on structures, with locks of the runtime's.
+    family("__kmpc___atomic_*", Member::Forbidden),
+    // The inside of LLVM's runtime, as far as it exports it.
+    family("__kmp_*", Member::Forbidden),
+    // Other names of kmp_* and omp_*: for C with Fortran's runtime, and for Fortran's modules.
+    family("kmpc_*", Member::Forbidden),
+    family("omp_lib*", Member::Forbidden),
+    family("ompc_*", Member::Forbidden),
+];
+
+const fn family(name: &'static str, member: Member) -> Function {
+    let (fortran, tells) = (&[], Tells::Unknown);
+    Function { name, fortran, member, says: 0, tells, arguments: None, exported: false }
+}
+
+/// How the names of runtimes' functions begin. What begins so and has no row is unknown.
+const PREFIXES: [&[u8]; 9] =
+    [b"GOMP_", b"omp_", b"__kmp", b"kmp_", b"kmpc_", b"ompc_", b"GOACC_", b"acc_", b"__tgt_"];
+
+/// Whether a function of this name is an OpenMP runtime's, known or not.
+#[must_use]
+pub fn is_runtimes(name: &[u8]) -> bool {
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// The row of a function, by any of its names.
+#[must_use]
+pub fn find(name: &[u8]) -> Option<&'static Function> {
+    let exact = |name: &[u8]| {
+        let at = FUNCTIONS.binary_search_by(|row| row.name.as_bytes().cmp(name)).ok()?;
+        FUNCTIONS.get(at)
+    };
+    let fortrans = |suffix: &[u8]| {
+        let row = exact(name.strip_suffix(suffix)?)?;
+        row.fortran.iter().any(|known| known.as_bytes() == name).then_some(row)
+    };
+    let begins =
+        |row: &&Function| name.starts_with(row.name.strip_suffix('*').unwrap_or(row.name).as_bytes());
+    let found = exact(name).or_else(|| fortrans(b"_")).or_else(|| fortrans(b"_8_"));
+    found.or_else(|| FAMILIES.iter().find(begins))
+}
+
+const fn compare(one: &[u8], other: &[u8]) -> Ordering {
+    let mut at = 0;
+    while at < one.len() && at < other.len() {
+        if one[at] != other[at] {
+            return if one[at] < other[at] { Ordering::Less } else { Ordering::Greater };
+        }
+        at += 1;
+    }
+    if one.len() < other.len() { Ordering::Less } else { Ordering::Greater }
+}
+
+/// Whether each name comes before the next one, as a search needs it.
+pub(crate) const fn are_in_order(one: &str, next: &str) -> bool {
+    matches!(compare(one.as_bytes(), next.as_bytes()), Ordering::Less)
+}
+
+const _: () = {
+    let mut at = 1;
+    while at < FUNCTIONS.len() {
+        assert!(are_in_order(FUNCTIONS[at - 1].name, FUNCTIONS[at].name), "the rows aren't sorted");
+        at += 1;
+    }
+};

@@ -1,0 +1,94 @@
+//! Threads and children that narrowed programs have created: threads get the program's grant, children that
+//! don't attach get the affinity that they would have without us.
+
+use super::move_budget::MoveBudget;
+use crate::apply::{Apply, Trouble};
+use crate::log::UserLimiters;
+use crate::observe::{Observer, clock};
+use crate::registry::{Program, Registry};
+use crate::talk::Talk;
+use std::time::Instant;
+
+/// How far up a newcomer's ancestors, and down a narrowed program's descendants, inherited affinities are
+/// looked for.
+pub(super) const GENERATIONS: usize = 8;
+/// Threads of a program that are asked for children, once a second at 6 us each.
+const FORKERS: usize = 16;
+/// Processes of one generation that are looked at: a program with more children isn't worth a tick's time.
+const MOST_CHILDREN: usize = 64;
+const YOUNG_NS: u64 = 1_000_000_000;
+
+/// Moves threads that have come since their program's affinity was set.
+pub(super) fn follow(
+    registry: &mut Registry,
+    apply: &mut Apply,
+    budget: &mut MoveBudget,
+    (observer, talk): (&Observer, &Talk),
+    complaints: &mut UserLimiters,
+) {
+    let now_ns = clock::now_ns();
+    for program in registry.iter_mut().filter(|program| !program.grant.masks.is_empty()) {
+        let owner = program.identity.owner;
+        if budget.is_spent(owner, talk.is_trusted(owner), Instant::now()) {
+            continue;
+        }
+        let folded = program.grant.set.is_some()
+            && program.evidence.seen.is_some_and(|seen| Some(seen.team) > program.grant.dop);
+        if !moved_within(program, YOUNG_NS, now_ns) && !folded {
+            continue;
+        }
+        let Ok(stat) = observer.process(program.identity.pid).stat() else { continue };
+        if stat.threads != program.grant.threads {
+            (program.grant.threads, program.grant.counted) = (stat.threads, stat.threads);
+            let target = program.target();
+            let result = match &program.grant.set {
+                Some(set) => apply.narrow(&target, set).map(drop),
+                None => apply.restore(&target),
+            };
+            if let Err(trouble @ Trouble::Denied { .. }) = result {
+                complaints.warn(owner, trouble);
+            }
+            budget.charge(owner, program.grant.counted, Instant::now());
+        }
+    }
+}
+
+/// Gives children of narrowed programs their own affinity back: they were born narrow, and unless they attach
+/// that isn't meant.
+pub(super) fn widen_children(
+    registry: &Registry,
+    apply: &Apply,
+    budget: &mut MoveBudget,
+    (observer, talk): (&Observer, &Talk),
+) {
+    let now_ns = clock::now_ns();
+    for program in registry.iter() {
+        let (owner, trusted) = (program.identity.owner, talk.is_trusted(program.identity.owner));
+        let narrow = program.grant.set.is_some() || moved_within(program, 2 * YOUNG_NS, now_ns);
+        if program.grant.masks.is_empty() || !narrow || budget.is_spent(owner, trusted, Instant::now()) {
+            continue;
+        }
+        let mut family = vec![program.identity.pid];
+        for _ in 0..GENERATIONS {
+            // Each file takes some 6 us to read, as to move two threads.
+            budget.charge(owner, (2 * FORKERS * family.len()) as u32, Instant::now());
+            family = family
+                .iter()
+                .flat_map(|parent| observer.process(*parent).children(FORKERS))
+                .filter(|child| registry.by_pid(*child).is_none())
+                .take(MOST_CHILDREN)
+                .collect();
+            for child in &family {
+                let threads = apply.restore_child(*child, &program.target());
+                budget.charge(owner, threads, Instant::now());
+            }
+            if family.is_empty() || budget.is_spent(owner, trusted, Instant::now()) {
+                break;
+            }
+        }
+    }
+}
+
+fn moved_within(program: &Program, ns: u64, now_ns: u64) -> bool {
+    program.grant.moved_ns.is_some_and(|at_ns| now_ns.saturating_sub(at_ns) < ns)
+}
