@@ -340,17 +340,17 @@ mod tests {
     #[test]
     fn marks_are_listed_all_or_none() {
         let page: GrantPage = zeroed();
-        let told = || page.marks().map(Iterator::collect::<Vec<_>>);
-        assert_eq!(told(), None);
+        let listed = || page.marks().map(Iterator::collect::<Vec<_>>);
+        assert_eq!(listed(), None);
         let many: Vec<[u64; 2]> = (1..=MARKS as u64).map(|at| [at, at]).collect();
         page.set_marks(Some(&many));
-        assert_eq!(told().as_ref(), Some(&many));
+        assert_eq!(listed().as_ref(), Some(&many));
         page.set_marks(Some(&[[7, 8]]));
-        assert_eq!(told(), Some(vec![[7, 8]]));
+        assert_eq!(listed(), Some(vec![[7, 8]]));
         page.set_marks(Some(&[]));
-        assert_eq!(told(), Some(vec![]));
+        assert_eq!(listed(), Some(vec![]));
         page.set_marks(Some(&[many, vec![[1, 2]]].concat()));
-        assert_eq!(told(), None);
+        assert_eq!(listed(), None);
     }
 
     fn zeroed() -> GrantPage {

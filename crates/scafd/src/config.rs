@@ -125,12 +125,7 @@ pub enum Error {
     Io { path: PathBuf, source: std::io::Error },
     /// A line of it is wrong.
     #[error("{}:{line}: {why}", path.display())]
-    Line {
-        path: PathBuf,
-        line: usize,
-        /// What is wrong, and what would be right.
-        why: String,
-    },
+    Line { path: PathBuf, line: usize, why: String },
 }
 
 impl Error {

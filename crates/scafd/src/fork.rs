@@ -25,7 +25,7 @@ fn keep_only(fd: RawFd) {
     // Linux before 5.9 doesn't have it.
     if (fd > 3 && close(3, fd as u32 - 1) != 0) || close(fd + 1, u32::MAX) != 0 {
         for other in (3..65_536).filter(|other| *other != fd) {
-            // SAFETY: as for close_range: nothing in this process uses or drops the descriptor later.
+            // SAFETY: nothing in this process uses or drops the descriptor later.
             unsafe { libc::close(other) };
         }
     }

@@ -65,7 +65,7 @@ pub struct Verdict {
     /// The marks of all such loops that don't yield by themselves, at their addresses in the process
     /// ([`scaf_team::arch::spin_marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
-    /// Which program it is, if that can be told.
+    /// Which program it is, if known.
     pub origin: Option<Origin>,
 }
 

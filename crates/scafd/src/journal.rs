@@ -30,7 +30,7 @@ pub struct Entry {
     /// Number of the first decision of the policy that decided this, where its memory begins; 0 if unknown.
     #[serde(default)]
     pub since: u64,
-    /// What the policy was to aim at, if it can be told.
+    /// The objective, for policies that have a choice.
     #[serde(default)]
     pub objective: Objective,
     /// The share of its speedup under equal parts below which no program was to fall.
@@ -45,7 +45,7 @@ pub struct Entry {
     /// DoPs below the policy's answer that were given until the next decision, to learn the speedup there.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub steps: BTreeMap<u64, u32>,
-    /// Programs of other users that were left out for whoever asked.
+    /// Other users' programs that were left out of an answer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden: u32,
 }
@@ -74,7 +74,7 @@ impl Entry {
         }
     }
 
-    /// How the policy was told to decide.
+    /// The policy's settings.
     pub fn settings(&self) -> Settings {
         Settings { objective: self.objective, floor: self.floor }
     }

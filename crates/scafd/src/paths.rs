@@ -39,11 +39,7 @@ pub enum Error {
     Io { path: PathBuf, source: std::io::Error },
     /// Another user could put a socket there.
     #[error("{}: {why}; remove it, or name another place with --socket", path.display())]
-    Untrusted {
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
+    Untrusted { path: PathBuf, why: String },
 }
 
 /// Socket of a scope, for the user and environment of this process.

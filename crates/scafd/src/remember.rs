@@ -76,11 +76,11 @@ impl Remember {
     pub fn start(scope: Scope, folder: PathBuf, machine: String) -> std::io::Result<Remember> {
         let ready = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let (to, asked) = sync_channel(WAITING);
-        let (tell, from) = channel();
+        let (answers, from) = channel();
         let (end, ended) = channel();
         let wake = Arc::clone(&ready);
         std::thread::Builder::new().name("memory".into()).spawn(move || {
-            Worker { scope, folder, open: None, tell, wake, complained: false }.work(&asked);
+            Worker { scope, folder, open: None, answers, wake, complained: false }.work(&asked);
             let _ = end.send(());
         })?;
         Ok(Remember { machine, to, from, ready, ended, full: false })
@@ -128,7 +128,7 @@ struct Worker {
     folder: PathBuf,
     /// The user whose file was used last, and the file.
     open: Option<(u32, Profiles)>,
-    tell: Sender<Answer>,
+    answers: Sender<Answer>,
     wake: Arc<OwnedFd>,
     complained: bool,
 }
@@ -136,7 +136,7 @@ struct Worker {
 impl Worker {
     fn work(&mut self, asked: &Receiver<Ask>) {
         while let Ok(ask) = asked.recv() {
-            let told = match ask {
+            let answer = match ask {
                 Ask::Recall { id, uid, key } => {
                     let found = self.with(uid, |memory| memory.recall(&key)).flatten().map(Box::new);
                     let spinners = self.with(uid, Profiles::spinners).unwrap_or_default();
@@ -156,7 +156,7 @@ impl Worker {
                     Answer::Reply { connection, reply }
                 }
             };
-            if self.tell.send(told).is_err() {
+            if self.answers.send(answer).is_err() {
                 return;
             }
             let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());

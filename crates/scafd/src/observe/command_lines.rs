@@ -26,8 +26,8 @@ pub struct CommandLines {
 }
 
 struct Reader {
-    ask: SyncSender<PathBuf>,
-    told: Receiver<io::Result<Vec<u8>>>,
+    paths: SyncSender<PathBuf>,
+    lines: Receiver<io::Result<Vec<u8>>>,
     /// The user of the process that it is late with.
     late_for: Option<u32>,
 }
@@ -52,8 +52,8 @@ impl CommandLines {
         for _ in 0..=READERS {
             let at = self.free().ok_or(io::ErrorKind::WouldBlock)?;
             let reader = &mut self.readers[at];
-            let asked = reader.ask.send(folder.join("cmdline"));
-            match asked.map(|()| reader.told.recv_timeout(self.patience)) {
+            let asked = reader.paths.send(folder.join("cmdline"));
+            match asked.map(|()| reader.lines.recv_timeout(self.patience)) {
                 Ok(Ok(line)) => return line,
                 Ok(Err(RecvTimeoutError::Timeout)) => {
                     reader.late_for = Some(uid);
@@ -80,22 +80,22 @@ impl CommandLines {
 
 impl Reader {
     fn start() -> io::Result<Reader> {
-        let (ask, asked) = sync_channel::<PathBuf>(1);
-        let (tell, told) = sync_channel(1);
+        let (paths, asked) = sync_channel::<PathBuf>(1);
+        let (answer, lines) = sync_channel(1);
         let work = move || {
             while let Ok(path) = asked.recv() {
-                if tell.send(read(&path)).is_err() {
+                if answer.send(read(&path)).is_err() {
                     return;
                 }
             }
         };
         std::thread::Builder::new().name("scafd-words".into()).stack_size(64 << 10).spawn(work)?;
-        Ok(Reader { ask, told, late_for: None })
+        Ok(Reader { paths, lines, late_for: None })
     }
 
     /// Drops the late answer, if it has come.
     fn look(&mut self) {
-        self.late_for = self.late_for.filter(|_| matches!(self.told.try_recv(), Err(TryRecvError::Empty)));
+        self.late_for = self.late_for.filter(|_| matches!(self.lines.try_recv(), Err(TryRecvError::Empty)));
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
     fn readers_whose_thread_has_died_are_replaced_and_nobody_is_punished_for_them() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("cmdline"), b"a").unwrap();
-        let dead = || Reader { ask: sync_channel(1).0, told: sync_channel(1).1, late_for: Some(7) };
+        let dead = || Reader { paths: sync_channel(1).0, lines: sync_channel(1).1, late_for: Some(7) };
         let readers = (0..READERS).map(|_| dead()).collect();
         let mut words = CommandLines { readers, patience: Duration::from_secs(60), late: BTreeMap::new() };
         for uid in [7, 8] {

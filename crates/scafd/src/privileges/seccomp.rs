@@ -90,22 +90,14 @@ mod tests {
 
     #[test]
     fn calls_that_reach_other_processes_are_not_allowed() {
-        for call in [
-            libc::SYS_clone,
-            libc::SYS_clone3,
-            libc::SYS_execve,
-            libc::SYS_socket,
-            libc::SYS_connect,
-            libc::SYS_bind,
-            libc::SYS_kill,
-            libc::SYS_tgkill,
-            libc::SYS_tkill,
-            libc::SYS_ptrace,
-            libc::SYS_sched_setaffinity,
-            libc::SYS_process_vm_readv,
-            libc::SYS_setresuid,
+        #[rustfmt::skip]
+        let calls = [
+            libc::SYS_clone, libc::SYS_clone3, libc::SYS_execve, libc::SYS_socket, libc::SYS_connect,
+            libc::SYS_bind, libc::SYS_kill, libc::SYS_tgkill, libc::SYS_tkill, libc::SYS_ptrace,
+            libc::SYS_sched_setaffinity, libc::SYS_process_vm_readv, libc::SYS_setresuid,
             libc::SYS_perf_event_open,
-        ] {
+        ];
+        for call in calls {
             assert!(!PERMITTED.contains(&call) && !LEGACY_CALLS.contains(&call), "{call}");
         }
     }

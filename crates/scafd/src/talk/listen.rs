@@ -31,12 +31,7 @@ pub enum Error {
     Running { path: PathBuf, pid: String },
     /// So few files may be open that nobody could be served.
     #[error("only {files} files may be open (RLIMIT_NOFILE); at least {needed} are needed")]
-    Files {
-        /// How many may be open.
-        files: usize,
-        /// How many have to.
-        needed: usize,
-    },
+    Files { files: usize, needed: usize },
     /// The service manager passed another socket.
     #[error("{}: the service manager passed something else than this socket", path.display())]
     Other { path: PathBuf },

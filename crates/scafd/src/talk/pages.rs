@@ -244,8 +244,8 @@ mod tests {
             at_work: 0,
             file,
         };
-        let told = shown(&runtime);
-        assert_eq!(told.file, "/l\\u{1b}[2J\u{fffd}x");
-        assert_eq!((told.name.as_str(), told.threads, told.most), ("OpenBLAS", 1, 2));
+        let shown = shown(&runtime);
+        assert_eq!(shown.file, "/l\\u{1b}[2J\u{fffd}x");
+        assert_eq!((shown.name.as_str(), shown.threads, shown.most), ("OpenBLAS", 1, 2));
     }
 }
