@@ -137,7 +137,7 @@ mod tests {
         Some(Estimate { value, error })
     }
 
-    fn at_4(inputs: &Inputs) -> Fused {
+    fn at_4(said: &Inputs) -> Fused {
         speedup(4, said).unwrap()
     }
 
