@@ -1,4 +1,4 @@
-//! What `scaf check` found out about executables, whatever their arguments and the machine.
+//! Results of `scaf check`, by executable.
 
 use crate::profiles::{good, short};
 use crate::{Error, Profiles};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Most executables that are kept; those checked last.
 const EXECUTABLES: u32 = 1000;
 
-/// What was found out about an executable by trying.
+/// The result of testing an executable.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checked {
@@ -38,8 +38,6 @@ const ALL: &str = "SELECT executable, name, resizable, date, runs FROM checked";
 
 impl Profiles {
     /// What was found out about an executable.
-    /// # Errors
-    /// The file can't be read.
     pub fn checked(&mut self, executable: &str) -> Result<Option<Checked>, Error> {
         let query = format!("{ALL} WHERE executable = ?1");
         let one = |connection: &Connection| {
@@ -49,8 +47,6 @@ impl Profiles {
     }
 
     /// What was found out about all executables, the one checked last first.
-    /// # Errors
-    /// The file can't be read.
     pub fn all_checked(&mut self) -> Result<Vec<Checked>, Error> {
         let query = format!("{ALL} ORDER BY date DESC, name LIMIT {EXECUTABLES}");
         let list = self.with(false, |connection| {
@@ -61,8 +57,6 @@ impl Profiles {
     }
 
     /// Keeps what was found out, in place of what was before.
-    /// # Errors
-    /// The file can't be written.
     pub fn keep_checked(&mut self, found: &Checked) -> Result<(), Error> {
         self.with(true, |connection| {
             connection.execute(
@@ -86,8 +80,6 @@ impl Profiles {
     }
 
     /// Forgets what was found out about an executable, and says whether there was anything.
-    /// # Errors
-    /// The file can't be written.
     pub fn forget_checked(&mut self, executable: &str) -> Result<bool, Error> {
         let forget = "DELETE FROM checked WHERE executable = ?1";
         let count = self.with(false, |connection| connection.execute(forget, [executable]))?;

@@ -1,5 +1,4 @@
-//! What programs' earlier runs taught about their speedups, so that the next run starts informed: one SQLite
-//! file per user.
+//! Profiles of programs' earlier runs, so that the next run starts informed: one SQLite file per user.
 //!
 //! A *program* is an executable (its build-id) with its arguments (a hash of them: they may hold secrets) on
 //! a kind of machine. Its [`Profile`] says how long runs of its *regions* took at each DoP, and how often
@@ -7,9 +6,9 @@
 //!
 //! Besides, it keeps what `scaf check` found out about executables ([`Checked`]).
 //!
-//! Losing a memory only costs the time to learn again, so nothing here is worth waiting or failing for. A
-//! damaged file, or one of another version, can be set aside and begun anew ([`Profiles::renewing`]). The
-//! user may edit the file, so every number read from it is checked.
+//! Losing it only costs the time to learn again, so nothing waits or fails for it. A damaged file, or one of
+//! another version, can be replaced ([`Profiles::renewing`]). The user may edit the file, so every number
+//! read from it is checked.
 
 #![forbid(unsafe_code)]
 

@@ -41,8 +41,6 @@ impl Profiles {
 
     /// The program's own profile, else the one seen last of the same executable. Of the latter, only regions
     /// in the executable itself are returned: an interpreter may run anything else.
-    /// # Errors
-    /// The file can't be read.
     pub fn recall(&mut self, key: &Key) -> Result<Option<Recalled>, Error> {
         let found = self.with(false, |connection| {
             let exact = "SELECT id FROM programs WHERE machine = ?1 AND executable = ?2 AND arguments = ?3";
@@ -68,8 +66,6 @@ impl Profiles {
     }
 
     /// Keeps a program's profile as of `profile.seen_s`; `fresh` if this run has kept nothing yet.
-    /// # Errors
-    /// The file can't be written.
     pub fn keep(&mut self, profile: &Profile, fresh: bool) -> Result<(), Error> {
         let keep = |connection: &Connection| {
             let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
@@ -89,8 +85,6 @@ impl Profiles {
     }
 
     /// All programs, the one seen last first.
-    /// # Errors
-    /// The file can't be read.
     pub fn programs(&mut self) -> Result<Vec<Summary>, Error> {
         let all = "SELECT id, name, runs, seen, (SELECT count(*) FROM regions WHERE program = programs.id)
             FROM programs ORDER BY seen DESC, id DESC LIMIT 1000";
@@ -111,15 +105,11 @@ impl Profiles {
     }
 
     /// The program with that number.
-    /// # Errors
-    /// The file can't be read.
     pub fn program(&mut self, id: i64) -> Result<Option<Profile>, Error> {
         Ok(self.with(false, |connection| profile(connection, id))?.flatten())
     }
 
     /// Forgets a program, and says whether there was one with that number.
-    /// # Errors
-    /// The file can't be written.
     pub fn forget(&mut self, id: i64) -> Result<bool, Error> {
         let count =
             self.with(false, |connection| connection.execute("DELETE FROM programs WHERE id = ?1", [id]))?;
@@ -127,8 +117,6 @@ impl Profiles {
     }
 
     /// Forgets everything, including files set aside, and returns how many programs there were.
-    /// # Errors
-    /// The file can't be written.
     pub fn forget_all(&mut self) -> Result<usize, Error> {
         file::remove_aside(&self.path);
         let all = self.with(false, |connection| {
@@ -142,9 +130,7 @@ impl Profiles {
         Ok(all.unwrap_or(0))
     }
 
-    /// Places where the user's programs waited for themselves while folded, the latest last.
-    /// # Errors
-    /// The file can't be read.
+    /// Places where the user's programs spun for their own threads while folded, the latest last.
     pub fn spinners(&mut self) -> Result<Vec<String>, Error> {
         let list = self.with(false, |connection| {
             let mut statement =
@@ -156,9 +142,7 @@ impl Profiles {
         Ok(list)
     }
 
-    /// Remembers a place as in [`Profiles::spinners`].
-    /// # Errors
-    /// The file can't be written.
+    /// Saves a place as in [`Profiles::spinners`].
     pub fn keep_spinner(&mut self, place: &str, now_s: u64) -> Result<(), Error> {
         self.with(true, |connection| {
             connection.execute(
@@ -274,8 +258,10 @@ fn profile(connection: &Connection, id: i64) -> rusqlite::Result<Option<Profile>
             address: address.cast_unsigned(),
             marks: row.get(3)?,
         };
-        let runs_per_s = if runs_per_s.is_finite() { runs_per_s.clamp(0.0, 1e9) } else { 0.0 };
-        Ok((row.get::<_, i64>(0)?, ProfiledRegion { key, runs_per_s, points: Vec::new() }))
+        Ok((
+            row.get::<_, i64>(0)?,
+            ProfiledRegion { key, runs_per_s: within(runs_per_s, 1e9), points: Vec::new() },
+        ))
     })?;
     let points = "SELECT dop, seconds, error FROM points WHERE region = ?1 ORDER BY seen DESC, dop LIMIT ?2";
     let mut points = connection.prepare_cached(points)?;
@@ -296,8 +282,12 @@ fn profile(connection: &Connection, id: i64) -> rusqlite::Result<Option<Profile>
 const DOPS: std::ops::RangeInclusive<u32> = 1..=65_535;
 const ADDRESSES: u64 = 1 << 47;
 
+fn within(value: f64, most: f64) -> f64 {
+    if value.is_finite() { value.clamp(0.0, most) } else { 0.0 }
+}
+
 fn share(value: f64) -> f64 {
-    if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 }
+    within(value, 1.0)
 }
 
 fn makes_sense(point: &Point) -> bool {
@@ -345,7 +335,7 @@ fn write(transaction: &Transaction, profile: &Profile, fresh: bool) -> rusqlite:
     )?;
     for known in profile.regions.iter().take(REGIONS as usize) {
         let key = &known.key;
-        let runs_per_s = if known.runs_per_s.is_finite() { known.runs_per_s.clamp(0.0, 1e9) } else { 0.0 };
+        let runs_per_s = within(known.runs_per_s, 1e9);
         let region: i64 = region.query_row(
             params![id, short(&key.module), key.address.cast_signed(), key.marks, runs_per_s, now],
             |row| row.get(0),

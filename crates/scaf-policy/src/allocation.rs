@@ -204,7 +204,7 @@ impl Allocation {
     /// The same as [`Allocation::contexts`] for a share.
     pub fn contexts_of(&self, share: &Share) -> Option<u32> {
         let Dop::Contexts(dop) = share.dop else { return None };
-        let kept = self.keeps.iter().find(|(keeper, _)| *keeper == share.id);
+        let kept = self.keeps.iter().find(|(id, _)| *id == share.id);
         Some(kept.map_or(dop, |(_, contexts)| dop.max(*contexts)))
     }
 

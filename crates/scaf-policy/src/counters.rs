@@ -7,7 +7,7 @@
 //!
 //! Events that share fewer counters are *multiplexed*: each is counted a part of the time and scaled up.
 
-use crate::efficiency::{Interval, LowPass};
+use crate::efficiency::{Interval, LowPass, finite};
 use crate::estimate::Estimate;
 use serde::{Deserialize, Serialize};
 
@@ -186,7 +186,7 @@ impl Rates {
         let l2_hit_ratio = counts.hits(Event::LlcAccesses, Event::L2Accesses);
         let llc_hit_ratio = counts.hits(Event::LlcMisses, Event::LlcAccesses);
         let level = |(stalls, hit_before)| Level { stalls, hit_before };
-        // Without the stalls for memory, those for the last-level cache can't be told.
+        // Without the stalls for memory, those for the last-level cache aren't known.
         let contention_ratio = memory.zip(llc_hit_ratio).map(|(memory, llc)| {
             let in_llc = beyond_l2.map(|all| (all - memory).max(0.0)).zip(l2_hit_ratio);
             let levels: Vec<Level> = in_llc.into_iter().chain([(memory, llc)]).map(level).collect();
@@ -217,7 +217,6 @@ pub struct Level {
 /// Stalls from contention, in the unit of the levels' stalls: the sum of Stalls_Mj * Hit_M(j-1) (SCALO,
 /// equation 9, of which 6 to 8 are a case). Non-finite numbers count as 0, hit ratios are clamped.
 pub fn contention(levels: &[Level]) -> f64 {
-    let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     levels.iter().map(|level| finite(level.stalls) * finite(level.hit_before).min(1.0)).sum()
 }
 
@@ -225,7 +224,6 @@ pub fn contention(levels: &[Level]) -> f64 {
 /// threads, that one thread would not have (SCALO, equations 3 to 5). Above 0 and at most the interval's `p`;
 /// without contention p times [`Interval::efficiency`].
 pub fn less_contention(interval: &Interval, contention_s: f64) -> f64 {
-    let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     let p = finite(interval.p).max(1.0);
     let parallel_s = finite(interval.parallel_s).min(finite(interval.dt_s));
     let useful_s = finite(interval.useful_s).min(p * parallel_s);
@@ -340,7 +338,8 @@ impl Counters {
             self.serial_age_s = 0.0;
             return;
         }
-        // Instructions of threads that spin while they wait can't be told from work: none to twice as many.
+        // Instructions of threads that spin while they wait can't be distinguished from work: none to twice
+        // as many.
         let waits = if cpu_s > 0.0 { (1.0 - working * interval.dt_s / cpu_s).clamp(0.0, 1.0) } else { 1.0 };
         self.parallel.add(interval.dt_s, ipc.value * working, ipc.error + waits / 2.0);
     }
@@ -362,13 +361,13 @@ impl Counters {
         let (one, here) = (self.serial.estimate()?, self.parallel.estimate()?);
         let drift = DRIFT * (1.0 - (-self.serial_age_s / DRIFT_S).exp());
         let error = one.error.hypot(here.error).hypot(IPC_ERROR) + drift;
-        self.told(Estimate { value: here.value / one.value, error })
+        self.sound(Estimate { value: here.value / one.value, error })
     }
 
     /// The latest DoP above 1 and the speedup there less contention. `None` until it was measured.
     pub fn by_stalls(&self) -> Option<(u32, Estimate)> {
         let here = self.less_contention.estimate()?;
-        self.told(Estimate { error: here.error.hypot(STALL_ERROR), ..here })
+        self.sound(Estimate { error: here.error.hypot(STALL_ERROR), ..here })
     }
 
     /// The latest DoP above 1 and the speedup there: both estimates, weighted by their errors.
@@ -380,10 +379,10 @@ impl Counters {
         let weight = |estimate: Estimate| 1.0 / estimate.error.max(1e-6).powi(2);
         let (of_one, of_other) = (weight(one), weight(other));
         let value = (one.value * of_one + other.value * of_other) / (of_one + of_other);
-        self.told(Estimate { value, error: (of_one + of_other).sqrt().recip() })
+        self.sound(Estimate { value, error: (of_one + of_other).sqrt().recip() })
     }
 
-    fn told(&self, estimate: Estimate) -> Option<(u32, Estimate)> {
+    fn sound(&self, estimate: Estimate) -> Option<(u32, Estimate)> {
         let Estimate { value, error } = estimate;
         (self.dop > 1 && value.is_finite() && value > 0.0 && error.is_finite())
             .then_some((self.dop, estimate))
@@ -392,7 +391,6 @@ impl Counters {
 
 /// The part of the work done in parallel regions, 0 to 1.
 fn parallel_part(interval: &Interval) -> f64 {
-    let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     let useful_s = finite(interval.useful_s);
     let serial_s = (finite(interval.dt_s) - finite(interval.parallel_s)).max(0.0);
     let all_s = useful_s + serial_s;

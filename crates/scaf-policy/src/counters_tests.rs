@@ -144,9 +144,9 @@ fn a_serial_rate_grows_old() {
 fn another_dop_starts_anew_and_a_step_to_one_context_does_not() {
     let mut counters = Counters::new(10.0);
     counters.add(4, &BUSY, &stalls(3.6, (0.0, 0.5), (0.5, 0.5)));
-    assert_eq!(counters.by_stalls().map(|told| told.0), Some(4));
+    assert_eq!(counters.by_stalls().map(|found| found.0), Some(4));
     counters.add(1, &Interval { p: 1.0, ..BUSY }, &stalls(1.0, (0.0, 0.5), (0.1, 0.5)));
-    assert_eq!(counters.by_stalls().map(|told| told.0), Some(4));
+    assert_eq!(counters.by_stalls().map(|found| found.0), Some(4));
     counters.add(2, &Interval { p: 2.0, useful_s: 2.0, ..BUSY }, &stalls(2.0, (0.0, 0.5), (0.0, 0.5)));
     let (dop, speedup) = counters.by_stalls().unwrap();
     assert!(dop == 2 && (speedup.value - 2.0).abs() < 1e-9, "{speedup:?}");
@@ -264,10 +264,10 @@ proptest! {
             if let Some((value, error)) = experiment {
                 counters.serial_experiment(Estimate { value, error });
             }
-            for (dop, told) in [counters.by_ipc(), counters.by_stalls(), counters.speedup()].into_iter()
+            for (dop, found) in [counters.by_ipc(), counters.by_stalls(), counters.speedup()].into_iter()
                 .flatten() {
-                prop_assert!(dop > 1 && told.value.is_finite() && told.value > 0.0, "{told:?}");
-                prop_assert!(told.error.is_finite() && told.error > 0.0, "{told:?}");
+                prop_assert!(dop > 1 && found.value.is_finite() && found.value > 0.0, "{found:?}");
+                prop_assert!(found.error.is_finite() && found.error > 0.0, "{found:?}");
             }
             let ratios = counters.latest().into_iter().flat_map(|latest| {
                 [latest.stall_ratio, latest.l2_hit_ratio, latest.llc_hit_ratio, latest.contention_ratio]

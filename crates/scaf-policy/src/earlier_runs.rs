@@ -103,7 +103,7 @@ impl EarlierRegion {
         if as_it_was || !mean.is_finite() { 1.0 } else { mean.clamp(-14.0, 14.0).exp() }
     }
 
-    /// The error to be told of a point that nothing confirmed since: unchanged, so that runs don't add to it.
+    /// The error to save of a point that nothing confirmed since: unchanged, so that runs don't add to it.
     pub(crate) fn error_of(&self, dop: u32) -> Option<f64> {
         self.points.get(&dop).filter(|_| self.same).map(|point| point.error)
     }

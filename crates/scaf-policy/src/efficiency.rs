@@ -27,7 +27,6 @@ impl Interval {
     /// values out of range are clamped, and those that are not finite count as 0 (for `p`: 1). An interval
     /// without length is taken for a serial one: 1/p.
     pub fn efficiency(&self) -> f64 {
-        let finite = |v: f64| if v.is_finite() { v.max(0.0) } else { 0.0 };
         let p = finite(self.p).max(1.0);
         let dt = finite(self.dt_s);
         if dt <= 0.0 {
@@ -38,6 +37,11 @@ impl Interval {
         let e = (useful + (dt - parallel)) / (p * dt);
         if e.is_finite() { e.clamp(Self::MIN, 1.0) } else { Self::MIN }
     }
+}
+
+/// The value, or 0 if it is negative or not finite.
+pub(crate) fn finite(value: f64) -> f64 {
+    if value.is_finite() { value.max(0.0) } else { 0.0 }
 }
 
 /// SCAF's low-pass filter (section 4.3.2): E <- a x + (1 - a) E with a = dt / (RC + dt); E starts as x.

@@ -83,11 +83,11 @@ pub struct Fused {
 }
 
 /// The speedup at `p`; `None` if no source says anything.
-pub fn speedup(p: u32, said: &Inputs) -> Option<Fused> {
+pub fn speedup(p: u32, inputs: &Inputs) -> Option<Fused> {
     if p <= 1 {
         return Some(Fused { speedup: Estimate { value: 1.0, error: 0.0 }, sources: Vec::new() });
     }
-    let bound = said.useful.map(|useful| useful.at(p));
+    let bound = inputs.useful.map(|useful| useful.at(p));
     let bounded = |estimate: Estimate| {
         let most = estimate.value.min(f64::from(p) * (1.0 + BOUND_SLACK));
         let value = bound.map_or(most, |bound| {
@@ -96,8 +96,8 @@ pub fn speedup(p: u32, said: &Inputs) -> Option<Fused> {
         });
         Estimate { value, ..estimate }
     };
-    let curve = said.curve.map(|curve| (Source::Curve, bounded(curve)));
-    let counters = said.counters.map(|counters| (Source::Counters, bounded(counters.at(p))));
+    let curve = inputs.curve.map(|curve| (Source::Curve, bounded(curve)));
+    let counters = inputs.counters.map(|counters| (Source::Counters, bounded(counters.at(p))));
     let mut sources: Vec<(Source, Estimate)> = curve.into_iter().chain(counters).collect();
     let seen = mean(&sources);
     let blind =

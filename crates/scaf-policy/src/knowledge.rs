@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(starts, 8);
         assert_eq!(Stage::Begins.next(true, 0.25, 0.05), Stage::Starts(250));
         assert_eq!(Stage::Starts(250).next(true, 0.25, 0.1), Stage::Begun);
-        // What was at work once is told serial phases of.
+        // Serial phases count once a program has begun its work.
         assert!(Stage::Begun.next(true, 0.25, 0.0).is_measured() && Stage::Idle.is_measured());
     }
 
@@ -319,10 +319,10 @@ mod tests {
         ) {
             let all: Vec<u32> = dops.iter().copied().collect();
             let kept = *at.get(&all);
-            let told: Vec<u32> = thinned(&dops, kept).collect();
-            prop_assert!(told.len() <= MOST_POINTS && told.len() >= dops.len().min(MOST_POINTS / 2));
-            prop_assert!(told.is_sorted() && told.contains(&kept));
-            prop_assert_eq!((told.first(), told.last()), (all.first(), all.last()));
+            let few: Vec<u32> = thinned(&dops, kept).collect();
+            prop_assert!(few.len() <= MOST_POINTS && few.len() >= dops.len().min(MOST_POINTS / 2));
+            prop_assert!(few.is_sorted() && few.contains(&kept));
+            prop_assert_eq!((few.first(), few.last()), (all.first(), all.last()));
         }
     }
 }

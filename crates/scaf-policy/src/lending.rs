@@ -2,10 +2,9 @@
 //!
 //! Known as LeWI, "lend when idle" (M. Garcia et al., "LeWI: a runtime balancing algorithm for nested
 //! parallelism", ICPP 2009), where a rank of an MPI job that waits in MPI lends to the job's other ranks.
-//! Here they come first; the user's other programs come after them, and only for waits that last. Another
-//! user's never do: who waits isn't known but from the program's own word. A loan changes nothing of what its
-//! lender was granted: it has its contexts again at once, and shares them for the moment that it takes to
-//! narrow the borrower.
+//! Here they come first; the user's other programs follow, and only for waits that last. Another user's never
+//! borrow, because only the program itself says that it waits. A loan doesn't change the lender's grant: it
+//! has its contexts again at once, and shares them for the moment that narrowing the borrower takes.
 
 use crate::{ProgramId, PuSet};
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,8 +6,9 @@
 //! lately, and its serial time. At other DoPs the time is a power of p, with an error that grows with the
 //! distance.
 //!
-//! What earlier runs taught ([`EarlierRuns`]) counts like what was observed, a little less sure. The past gives a
-//! region's curve its shape, which hardly depends on the problem size, and observations give its scale.
+//! What earlier runs taught ([`EarlierRuns`]) counts like what was observed, a little less sure. The past
+//! gives a region's curve its shape, which hardly depends on the problem size, and observations give its
+//! scale.
 
 mod point;
 
@@ -119,8 +120,8 @@ impl ObservedRegion {
         self.known.binary_search_by_key(&dop, |(dop, _)| *dop).is_ok()
     }
 
-    /// A known point as a later run is to be told of it.
-    fn told(&self, dop: u32, known: Estimate) -> Estimate {
+    /// A known point as saved for later runs.
+    fn for_later(&self, dop: u32, known: Estimate) -> Estimate {
         let before = self.past.as_ref().filter(|_| !self.points.contains_key(&dop));
         Estimate { error: before.and_then(|past| past.error_of(dop)).unwrap_or(known.error), ..known }
     }
@@ -253,7 +254,7 @@ impl Observed {
             other: other.into_iter().map(|(dop, seconds)| (dop, (seconds / all_s).max(0.0))).collect(),
         };
         let regions = self.regions.iter().map(|(number, region)| {
-            let points = region.known.iter().map(|(dop, estimate)| (*dop, region.told(*dop, *estimate)));
+            let points = region.known.iter().map(|(dop, estimate)| (*dop, region.for_later(*dop, *estimate)));
             (*number, EarlierRegion { runs_per_s: rate(region), points: points.collect(), same: true })
         });
         EarlierRuns { regions: regions.collect(), mix: mix.sane() }

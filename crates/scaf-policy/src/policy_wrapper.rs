@@ -1,9 +1,9 @@
-//! Every decision's door: idle programs are set aside, and programs that can only share in time take turns,
-//! beside any policy that divides space.
+//! Wrapper around every policy: removes idle programs, and builds rounds of turns for programs that can only
+//! share in time.
 //!
 //! A program that waits for its own threads by spinning needs all of its contexts at once, or none; and where
-//! programs outnumber contexts, somebody has to wait. Everyone else is better off with contexts of its own.
-//! The rule:
+//! programs outnumber contexts, some have to wait. All others are better off with contexts of their own. The
+//! rule:
 //! 1. If the rigid programs fit at once and leave the others at least half of their due, nobody takes turns.
 //! 2. Else, if contexts for the others can be set aside for good, they run always, and the rigid ones take
 //!    turns on the rest. What no turn uses is the others', too.
@@ -43,13 +43,13 @@ pub fn allocate(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]
     }
     let busy: Vec<Program> = busy.into_iter().cloned().collect();
     let mut allocation = among(policy, machine, &busy);
-    let aside = |program: &&Program| Share {
+    let idle_share = |program: &&Program| Share {
         id: program.id,
         dop: Dop::Contexts(1),
         reason: "it does nothing; until it does, one context that others have, too".to_owned(),
     };
     allocation.idle = idle.iter().map(|program| program.id).collect();
-    allocation.shares.extend(idle.iter().map(aside));
+    allocation.shares.extend(idle.iter().map(idle_share));
     let position: BTreeMap<ProgramId, usize> =
         programs.iter().enumerate().map(|(at, program)| (program.id, at)).collect();
     allocation.shares.sort_by_key(|share| position.get(&share.id).copied());

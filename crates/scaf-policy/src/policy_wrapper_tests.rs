@@ -124,16 +124,16 @@ fn a_policy_that_leaves_everyone_alone_has_no_turns() {
 
 #[test]
 fn who_may_take_turns_is_for_the_machine_to_say() {
-    let crowd = [malleable(1, 2), malleable(2, 2), malleable(3, 2)];
+    let many = [malleable(1, 2), malleable(2, 2), malleable(3, 2)];
     let rigid = [rigid(1, 2), rigid(2, 2), malleable(3, 2)];
     let turns = |policy, gang, programs| under(policy, gang, 2, programs).turns.len();
     let all = [Gang::Off, Gang::Asked, Gang::Spinning, Gang::Auto];
-    assert_eq!(all.map(|gang| turns("equi", gang, &crowd)), [0, 0, 0, 3]);
+    assert_eq!(all.map(|gang| turns("equi", gang, &many)), [0, 0, 0, 3]);
     assert_eq!(all.map(|gang| turns("equi", gang, &rigid)), [0, 3, 3, 3]);
     // A policy that makes turns was asked for by its name.
-    assert_eq!([Gang::Off, Gang::Asked, Gang::Auto].map(|gang| turns("taco", gang, &crowd)), [0, 2, 2]);
-    let side_by_side = under("ta", Gang::Off, 2, &crowd);
-    assert_eq!(under("taco", Gang::Off, 2, &crowd), side_by_side);
+    assert_eq!([Gang::Off, Gang::Asked, Gang::Auto].map(|gang| turns("taco", gang, &many)), [0, 2, 2]);
+    let side_by_side = under("ta", Gang::Off, 2, &many);
+    assert_eq!(under("taco", Gang::Off, 2, &many), side_by_side);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Each user is due as much time as any other: the weights of a user's programs are scaled to add up to that
-//! of his heaviest. Ten programs of weight 1 beside another user's one have a twentieth of the time each.
+//! of the heaviest. Ten programs of weight 1 beside another user's one have a twentieth of the time each.
 
 use crate::{Program, Users};
 use std::collections::BTreeMap;

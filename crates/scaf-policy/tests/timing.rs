@@ -28,7 +28,9 @@ fn timed<T>(mut run: impl FnMut() -> T) -> (T, String) {
 #[ignore = "prints timings"]
 fn turns_of_many_programs() {
     for (count, pus) in [(100, 2), (1000, 2), (1000, 64), (1000, 1024)] {
-        for (kind, rigid, users) in [("rigid", true, 1), ("rigid, 3 users", true, 3), ("crowd", false, 1)] {
+        for (kind, rigid, users) in
+            [("rigid", true, 1), ("rigid, 3 users", true, 3), ("oversubscribed", false, 1)]
+        {
             let topology = machine(pus);
             let program = |id: u64| Program {
                 rigid,

@@ -83,7 +83,7 @@ impl Outcome {
     }
 }
 
-/// What the client tells of an experiment.
+/// The client's account of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Account {
     /// The address of the region's outlined function.
@@ -97,6 +97,7 @@ pub struct Account {
 }
 
 /// The latest experiment, and how many there were. All fields belong to the client.
+#[cfg_attr(loom, derive(Default))]
 #[repr(C)]
 pub struct Experiments {
     seq: AtomicU64,
@@ -109,7 +110,7 @@ pub struct Experiments {
 }
 
 impl Experiments {
-    /// Client: an experiment has ended.
+    /// Client: records an experiment that has ended.
     pub fn record(&self, account: &Account) {
         let write = seq::begin(&self.seq);
         self.region.store(account.region & ADDRESS, Ordering::Relaxed);
@@ -141,27 +142,12 @@ impl Experiments {
     }
 }
 
-#[cfg(loom)]
-impl Default for Experiments {
-    fn default() -> Self {
-        let word = || AtomicU64::new(0);
-        Experiments {
-            seq: word(),
-            region: word(),
-            outcome: word(),
-            cpu_ns: word(),
-            lost_ns: word(),
-            counts: core::array::from_fn(|_| word()),
-        }
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_order_names_one_region_and_is_told_from_the_next() {
+    fn an_order_names_one_region_and_differs_from_the_next() {
         let order = Order::new(0x7f12_3456_7890, 3);
         assert!(order.is_for(0x7f12_3456_7890) && !order.is_for(0x7f12_3456_7880));
         assert_eq!(order.region(), 0x7f12_3456_7890);

@@ -15,50 +15,15 @@ impl Word {
     /// The program is to run exactly as without scaf.
     pub const UNMANAGED: Word = Word(0);
     const MANAGED: u64 = 1 << 16;
-    const RESIZE: u64 = 1 << 17;
-    /// The bit of [`Self::folded`].
-    pub const FOLDED: u64 = 1 << 18;
-    const SPINS: u64 = 1 << 19;
-    const LENT: u64 = 1 << 21;
-    const BORROWED: u64 = 1 << 22;
 
     /// A grant of `dop` contexts (1 to 65,535; 0 is taken for 1).
     pub fn managed(dop: u16) -> Word {
         Word(Self::MANAGED | u64::from(dop.max(1)))
     }
 
-    fn with(self, bit: u64, set: bool) -> Word {
-        if set { Word(self.0 | bit) } else { Word(self.0 & !bit) }
-    }
-
-    /// Says that the first `modules` modules that the client met have been inspected.
+    /// Sets how many of the modules that the client met have been inspected.
     pub fn with_inspected(self, modules: u8) -> Word {
         Word((self.0 & !(0xff << 24)) | (u64::from(modules) << 24))
-    }
-
-    /// Permits smaller teams in regions of inspected modules, whose code does not depend on a team's size.
-    pub fn with_resizable(self, resizable: bool) -> Word {
-        self.with(Self::RESIZE, resizable)
-    }
-
-    /// Says that the program's affinity is narrower than its own now.
-    pub fn with_folded(self, folded: bool) -> Word {
-        self.with(Self::FOLDED, folded)
-    }
-
-    /// Says that threads spin on memory of their own: a team larger than the grant waits for itself.
-    pub fn with_spins(self, spins: bool) -> Word {
-        self.with(Self::SPINS, spins)
-    }
-
-    /// Says that contexts are lent during a serial phase: the program is to tell when it enters a region.
-    pub fn with_lent(self, lent: bool) -> Word {
-        self.with(Self::LENT, lent)
-    }
-
-    /// Says that some of the contexts are others' and borrowed for a moment.
-    pub fn with_borrowed(self, borrowed: bool) -> Word {
-        self.with(Self::BORROWED, borrowed)
     }
 
     /// Numbers the grant; the number grows with every change and wraps around.
@@ -78,41 +43,47 @@ impl Word {
         (self.0 >> 24 & 0xff) as u32
     }
 
-    /// Whether regions of the inspected modules may be resized.
-    #[inline(always)]
-    pub fn resizable(self) -> bool {
-        self.0 & Self::RESIZE != 0
-    }
-
-    /// Whether the daemon has narrowed the program's affinity.
-    #[inline(always)]
-    pub fn folded(self) -> bool {
-        self.0 & Self::FOLDED != 0
-    }
-
-    /// Whether the program's threads spin on memory of their own.
-    #[inline(always)]
-    pub fn spins(self) -> bool {
-        self.0 & Self::SPINS != 0
-    }
-
-    /// Whether the daemon wants to be told when a region is entered.
-    #[inline(always)]
-    pub fn lent(self) -> bool {
-        self.0 & Self::LENT != 0
-    }
-
-    /// Whether some of the contexts are borrowed: the kernel is too slow to spread a team over them.
-    #[inline(always)]
-    pub fn borrowed(self) -> bool {
-        self.0 & Self::BORROWED != 0
-    }
-
     /// The grant's number.
     #[inline(always)]
     pub fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
     }
+}
+
+/// Flags of a [`Word`]: how each is read and set, and its bit.
+macro_rules! flags {
+    ($($(#[$doc:meta])* $get:ident, $set:ident, $bit:ident: $at:literal;)+) => {
+        impl Word {$(
+            #[doc = concat!("The bit of [`Self::", stringify!($get), "`].")]
+            pub const $bit: u64 = 1 << $at;
+
+            $(#[$doc])*
+            #[inline(always)]
+            pub fn $get(self) -> bool {
+                self.0 & Self::$bit != 0
+            }
+
+            #[doc = concat!("Sets [`Self::", stringify!($get), "`].")]
+            pub fn $set(self, set: bool) -> Word {
+                Word(if set { self.0 | Self::$bit } else { self.0 & !Self::$bit })
+            }
+        )+}
+    };
+}
+
+flags! {
+    /// Whether regions of inspected modules, whose code doesn't depend on a team's size, may be resized.
+    resizable, with_resizable, RESIZE: 17;
+    /// Whether the daemon has narrowed the program's affinity.
+    folded, with_folded, FOLDED: 18;
+    /// Whether the program's threads spin on memory of their own: a team larger than the grant waits for
+    /// itself.
+    spins, with_spins, SPINS: 19;
+    /// Whether contexts are lent during a serial phase: the client notifies the daemon when it enters a
+    /// region.
+    lent, with_lent, LENT: 21;
+    /// Whether some of the contexts are borrowed: the kernel is too slow to spread a team over them.
+    borrowed, with_borrowed, BORROWED: 22;
 }
 
 /// A set of PUs by operating-system index.
@@ -133,6 +104,7 @@ pub struct Masks {
 }
 
 /// The page itself. All fields belong to the daemon.
+#[cfg_attr(loom, derive(Default))]
 #[repr(C, align(64))]
 pub struct GrantPage {
     magic: AtomicU32,
@@ -145,7 +117,7 @@ pub struct GrantPage {
     own: [AtomicU64; MASK_WORDS],
     /// What threads may have; see [`GrantPage::record`].
     recorded: [[AtomicU64; MASK_WORDS]; RECORDED],
-    /// Until when all this holds, in nanoseconds of CLOCK_MONOTONIC.
+    /// Until when the grant holds, in nanoseconds of CLOCK_MONOTONIC.
     lease: AtomicU64,
     /// The number of marks, plus one; 0 if they aren't known.
     marked: AtomicU64,
@@ -153,10 +125,10 @@ pub struct GrantPage {
     marks: [[AtomicU64; 2]; MARKS],
 }
 
-/// Affinities of the daemon's that a client is told of. It takes part in none of the guarantees of `seq`.
+/// Affinities set by the daemon that the page lists. `seq` doesn't guard them.
 pub const RECORDED: usize = if cfg!(loom) { 1 } else { 10 };
 
-/// Most loops that spin that a client is told of.
+/// Most spinning loops that the page lists.
 pub const MARKS: usize = if cfg!(loom) { 2 } else { 64 };
 
 impl GrantPage {
@@ -185,8 +157,8 @@ impl GrantPage {
     }
 
     /// Daemon: these are all affinities that threads have of the daemon's, or are about to have; of more than
-    /// [`RECORDED`] the first. Written before any thread is moved, and without touching what stands here still,
-    /// so that a client whose daemon was killed at any moment knows what to take back.
+    /// [`RECORDED`] the first. Written before any thread is moved, and without touching what stands here
+    /// still, so that a client whose daemon was killed at any moment knows what to take back.
     pub fn record(&self, masks: &[Mask]) {
         let masks = &masks[..masks.len().min(RECORDED)];
         for mask in masks {
@@ -220,8 +192,8 @@ impl GrantPage {
         Word(self.word.load(Ordering::Relaxed))
     }
 
-    /// Where to sleep until the grant changes: the word's half with the epoch, a futex that the daemon wakes
-    /// and the client needs read access to. Nobody but the kernel reads through the address.
+    /// The futex on which clients sleep until the grant changes: the word's half with the epoch. The client
+    /// needs read access only; only the kernel reads through the address.
     #[cfg(not(loom))]
     pub fn futex_word(&self) -> *const u32 {
         let halves = self.word.as_ptr().cast_const().cast::<u32>();
@@ -239,12 +211,12 @@ impl GrantPage {
         Order::from_bits(self.experiment.load(Ordering::Relaxed))
     }
 
-    /// Daemon: what stands here holds until then (CLOCK_MONOTONIC, ns).
+    /// Daemon: renews the lease until then (CLOCK_MONOTONIC, ns).
     pub fn renew(&self, until_ns: u64) {
         self.lease.store(until_ns, Ordering::Relaxed);
     }
 
-    /// Client: whether it doesn't hold any more, because the daemon is stopped or hangs.
+    /// Client: whether the lease has expired, because the daemon is stopped or hangs.
     pub fn is_expired(&self, now_ns: u64) -> bool {
         now_ns > self.lease.load(Ordering::Relaxed)
     }
@@ -259,7 +231,7 @@ impl GrantPage {
         self.marked.store(marks.map_or(0, |marks| marks.len() as u64 + 1), Ordering::Release);
     }
 
-    /// Client: the marks. Only to be believed while all modules have been inspected ([`Word::inspected`]).
+    /// Client: the marks. Valid only while all modules have been inspected ([`Word::inspected`]).
     pub fn marks(&self) -> Option<impl Iterator<Item = [u64; 2]>> {
         let count = self.marked.load(Ordering::Acquire).checked_sub(1)?;
         let read = |place: &[AtomicU64; 2]| place.each_ref().map(|word| word.load(Ordering::Relaxed));
@@ -290,25 +262,6 @@ const _: () = {
     assert!(core::mem::offset_of!(GrantPage, granted) == 32);
     assert!(core::mem::offset_of!(GrantPage, own) == 32 + 8 * MASK_WORDS);
 };
-
-#[cfg(loom)]
-impl Default for GrantPage {
-    fn default() -> Self {
-        GrantPage {
-            magic: AtomicU32::new(0),
-            version: AtomicU32::new(0),
-            word: AtomicU64::new(0),
-            experiment: AtomicU64::new(0),
-            seq: AtomicU64::new(0),
-            granted: core::array::from_fn(|_| AtomicU64::new(0)),
-            own: core::array::from_fn(|_| AtomicU64::new(0)),
-            recorded: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
-            lease: AtomicU64::new(0),
-            marked: AtomicU64::new(0),
-            marks: core::array::from_fn(|_| core::array::from_fn(|_| AtomicU64::new(0))),
-        }
-    }
-}
 
 #[cfg(all(test, not(loom)))]
 mod tests {
@@ -353,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_daemon_has_set_stands_there_until_it_is_replaced() {
+    fn recorded_affinities_stay_until_they_are_replaced() {
         let page: GrantPage = zeroed();
         let mask = |number: u64| -> Mask { [number; MASK_WORDS] };
         assert!(!page.has_narrowed() && !page.is_daemons(&mask(0)));
@@ -372,7 +325,7 @@ mod tests {
         let page: GrantPage = zeroed();
         let masks = Masks { granted: [1; MASK_WORDS], own: [3; MASK_WORDS] };
         page.publish(Word::managed(2).with_epoch(0xfeed_f00d), &masks);
-        // SAFETY: nobody else has the page.
+        // SAFETY: the address is inside `page`, aligned for u32, and no other thread writes.
         assert_eq!(unsafe { *page.futex_word() }, 0xfeed_f00d);
     }
 
@@ -387,17 +340,17 @@ mod tests {
     #[test]
     fn marks_are_listed_all_or_none() {
         let page: GrantPage = zeroed();
-        let told = || page.marks().map(Iterator::collect::<Vec<_>>);
-        assert_eq!(told(), None);
+        let listed = || page.marks().map(Iterator::collect::<Vec<_>>);
+        assert_eq!(listed(), None);
         let many: Vec<[u64; 2]> = (1..=MARKS as u64).map(|at| [at, at]).collect();
         page.set_marks(Some(&many));
-        assert_eq!(told().as_ref(), Some(&many));
+        assert_eq!(listed().as_ref(), Some(&many));
         page.set_marks(Some(&[[7, 8]]));
-        assert_eq!(told(), Some(vec![[7, 8]]));
+        assert_eq!(listed(), Some(vec![[7, 8]]));
         page.set_marks(Some(&[]));
-        assert_eq!(told(), Some(vec![]));
+        assert_eq!(listed(), Some(vec![]));
         page.set_marks(Some(&[many, vec![[1, 2]]].concat()));
-        assert_eq!(told(), None);
+        assert_eq!(listed(), None);
     }
 
     fn zeroed() -> GrantPage {

@@ -14,7 +14,7 @@ pub const MORE_MODULES: u32 = 2;
 /// [`Hello::kind`]: look at my page. I entered a region while contexts of mine were lent
 /// ([`crate::grant::Word::lent`]), or I wait in MPI, or no longer ([`crate::rank`]).
 pub const ENTERED: u32 = 3;
-/// [`Hello::flags`]: the program's threads are bound by its own wish (`OMP_PROC_BIND` and the like).
+/// [`Hello::flags`]: the program binds its threads itself (`OMP_PROC_BIND` and the like).
 pub const FLAG_BOUND: u32 = 1;
 /// [`Hello::flags`]: the user says that it needs all its contexts at once (`scaf run --rigid`).
 pub const FLAG_RIGID: u32 = 2;
@@ -89,7 +89,7 @@ pub enum Refusal {
 }
 
 impl Hello {
-    /// What a client says of whom nothing is known but its team size, and who asks for nothing.
+    /// The hello of a client with this team size and no requests of its own.
     pub const fn new(kind: u32, natural: u32) -> Hello {
         Hello {
             magic: MAGIC,
@@ -160,11 +160,12 @@ impl Hello {
 impl Welcome {
     /// The packet's bytes.
     pub fn as_bytes(&self) -> &[u8] {
-        // SAFETY: as for Hello.
+        // SAFETY: Welcome is repr(C), of integers without padding (asserted above): all bytes are
+        // initialised.
         unsafe { core::slice::from_raw_parts((self as *const Self).cast(), size_of::<Self>()) }
     }
 
-    /// Reads the daemon's answer; `None` unless it is of this version and takes the client in.
+    /// Reads the daemon's answer; `None` unless it is of this version and accepts the client.
     pub fn parse(bytes: &[u8]) -> Option<Welcome> {
         if bytes.len() != size_of::<Welcome>() {
             return None;

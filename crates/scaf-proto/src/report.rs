@@ -14,7 +14,7 @@ use crate::{MAGIC, VERSION, seq};
 pub const SLOTS: usize = 30;
 
 const NAME_WORDS: usize = 8;
-/// Bytes that are told of a function's name.
+/// Bytes of a function's name.
 pub const NAME_BYTES: usize = 4 * NAME_WORDS;
 
 /// What the program has done so far that limits what may be done to it (bits of [`Totals::facts`]).
@@ -41,6 +41,7 @@ pub mod fact {
 
 /// One master's counters. Each store delays the runtime's next atomic operation, so there are few, and short
 /// regions of one thread are reported many at a time.
+#[cfg_attr(loom, derive(Default))]
 #[repr(C, align(64))]
 pub struct Slot {
     /// Guards the sums below; a write a region, so it also counts the regions reported.
@@ -73,7 +74,7 @@ pub struct SlotCopy {
     pub entered: u64,
     /// Regions left so far.
     pub regions: u64,
-    /// Regions among them whose team size was promised by the program.
+    /// Regions among them whose team size the program fixed.
     pub promised: u64,
     /// Wall ticks within regions.
     pub wall: u64,
@@ -198,6 +199,13 @@ fn bump(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
 }
 
+/// A store only of another value: each one takes the cache line from its readers.
+fn update(cell: &AtomicU32, value: u32) {
+    if cell.load(Ordering::Relaxed) != value {
+        cell.store(value, Ordering::Relaxed);
+    }
+}
+
 /// The page itself. All fields belong to the client.
 #[repr(C, align(64))]
 pub struct ReportPage {
@@ -209,7 +217,7 @@ pub struct ReportPage {
     /// Why teams aren't gathered, and the name of the function that forbids it.
     ungathered: AtomicU32,
     forbids: [AtomicU32; NAME_WORDS],
-    /// Who permits smaller teams in place of the judge of code.
+    /// Who overrules the code analysis and permits smaller teams.
     permission: AtomicU32,
     /// See [`Totals::sizes`].
     sizes: AtomicU32,
@@ -233,7 +241,7 @@ pub struct Totals {
     pub ungathered: u32,
     /// The name of the function that forbids it, if one does; ends with zeros.
     pub forbids: [u8; NAME_BYTES],
-    /// Who permits smaller teams in place of the judge of code, for the latest region: a number of
+    /// Who overrules the code analysis and permits smaller teams, for the latest region: a number of
     /// `scaf_team::permission::Permission`, or 0.
     pub permission: u32,
     /// Sizes that resized teams had so far in the executable's own code, while `scaf check` tries it out: bit
@@ -260,17 +268,17 @@ impl ReportPage {
         &self.rows
     }
 
-    /// Serial experiments: the client tells, the daemon reads.
+    /// Serial experiments: the client writes, the daemon reads.
     pub fn experiments(&self) -> &Experiments {
         &self.experiments
     }
 
-    /// Runtimes that the program has: the client tells, the daemon reads.
+    /// Runtimes that the program has: the client writes, the daemon reads.
     pub fn runtimes(&self) -> &Runtimes {
         &self.runtimes
     }
 
-    /// What a rank of an MPI job says: the client tells, the daemon reads.
+    /// What a rank of an MPI job says: the client writes, the daemon reads.
     pub fn rank(&self) -> &Rank {
         &self.rank
     }
@@ -292,16 +300,12 @@ impl ReportPage {
 
     /// Client: sets why teams aren't gathered; 0 where they are.
     pub fn set_ungathered(&self, why: u32) {
-        if self.ungathered.load(Ordering::Relaxed) != why {
-            self.ungathered.store(why, Ordering::Relaxed);
-        }
+        update(&self.ungathered, why);
     }
 
     /// Client: sets who permits smaller teams; 0 where nobody does.
     pub fn set_permission(&self, number: u32) {
-        if self.permission.load(Ordering::Relaxed) != number {
-            self.permission.store(number, Ordering::Relaxed);
-        }
+        update(&self.permission, number);
     }
 
     /// Client: a team that may be resized has that size.
@@ -347,28 +351,6 @@ const _: () = {
     assert!(core::mem::offset_of!(ReportPage, slots) == 64);
     assert!(core::mem::offset_of!(Slot, waits) == 48);
 };
-
-#[cfg(loom)]
-impl Default for Slot {
-    fn default() -> Self {
-        let word = || AtomicU64::new(0);
-        Slot {
-            seq: word(),
-            entered: word(),
-            alone: word(),
-            wall: word(),
-            capacity: word(),
-            useful: word(),
-            waits: word(),
-            waits_left: word(),
-            promised: word(),
-            team_since: word(),
-            others: word(),
-            team: word(),
-            _reserve: [0; 4],
-        }
-    }
-}
 
 #[cfg(loom)]
 impl Slot {

@@ -4,7 +4,7 @@
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// Runtimes of a program that are told of; further ones aren't.
+/// Runtimes of a program that are listed.
 pub const MOST_RUNTIMES: usize = 12;
 /// Bytes of a file's name. Of a longer one the end is kept.
 pub const FILE_BYTES: usize = 176;
@@ -43,7 +43,7 @@ pub enum Promise {
     Exact = 3,
     /// Its threads aren't ours to change: it has one, runs on another runtime's, or has no way to.
     Left = 4,
-    /// It is told of changes, and follows them by itself.
+    /// It is notified of changes, and follows them by itself.
     Notified = 5,
 }
 
@@ -73,7 +73,7 @@ pub struct Runtime {
     file: [AtomicU64; FILE_BYTES / 8],
 }
 
-/// One runtime, as the client tells. The daemon takes the file's name for hostile, like everything else.
+/// One runtime, as read. The daemon takes the file's name for hostile, like everything else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuntimeCopy {
     /// Which it is.
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_is_read_back_and_numbers_may_change() {
+    fn runtimes_are_read_as_written_and_numbers_may_change() {
         let runtimes = empty();
         assert_eq!(runtimes.read().count(), 0);
         runtimes.record(0, Kind::OpenBlas, b"/lib/libopenblas.so.0", Promise::Follows, [2, 8, 0]);

@@ -37,69 +37,54 @@ impl Source {
 }
 
 /// Why there is no topology.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// hwloc could not make sense of this machine.
     #[error("cannot read this machine's topology ({reason}); see whether `lstopo` can")]
-    ThisMachine {
-        /// hwloc's words.
-        reason: String,
-    },
+    ThisMachine { reason: String },
     /// A description that hwloc does not understand.
     #[error(
         "'{text}' is no topology ({reason}); write one such as 'pack:2 core:4 pu:2' or a file ending in .xml"
     )]
-    Synthetic {
-        /// What was given.
-        text: String,
-        /// hwloc's words.
-        reason: String,
-    },
+    Synthetic { text: String, reason: String },
     /// A file that is not there or is no topology.
     #[error("{}: not a topology that hwloc can read ({reason}); save one with `lstopo \
         machine.xml`", path.display())]
-    Xml {
-        /// Which file.
-        path: PathBuf,
-        /// hwloc's words.
-        reason: String,
-    },
+    Xml { path: PathBuf, reason: String },
     /// A topology without a single PU.
     #[error("the topology has no PU")]
     Empty,
 }
 
 /// Reads a topology: every PU in hwloc's logical order.
-///
-/// # Errors
-/// Where hwloc cannot read the source, or where it has no PU.
 pub fn load(source: &Source) -> Result<Topology, Error> {
     let builder = Hwloc::builder();
     let hwloc = match source {
         Source::ThisMachine => {
             may_ask_for_affinity()?;
             // PUs outside our cpuset are included: the caller restricts the topology to what may be used now.
-            let build = builder.with_flags(BuildFlags::INCLUDE_DISALLOWED).map_err(|e| e.to_string());
-            build
-                .and_then(|b| b.build().map_err(|e| e.to_string()))
-                .map_err(|reason| Error::ThisMachine { reason })?
+            let built = builder.with_flags(BuildFlags::INCLUDE_DISALLOWED).map(|b| b.build());
+            flat(built).map_err(|reason| Error::ThisMachine { reason })?
         }
         Source::Synthetic(text) => {
-            let build = builder.from_synthetic(text).map_err(|e| e.to_string());
-            build
-                .and_then(|b| b.build().map_err(|e| e.to_string()))
-                .map_err(|reason| Error::Synthetic { text: text.clone(), reason })?
+            let built = builder.from_synthetic(text).map(|b| b.build());
+            flat(built).map_err(|reason| Error::Synthetic { text: text.clone(), reason })?
         }
         Source::Xml(path) => {
             let error = |reason| Error::Xml { path: path.clone(), reason };
             // hwloc's own error for a missing file is "invalid argument".
             std::fs::metadata(path).map_err(|e| error(e.to_string()))?;
-            let build = builder.from_xml_file(path).map_err(|e| e.to_string());
-            build.and_then(|b| b.build().map_err(|e| e.to_string())).map_err(error)?
+            flat(builder.from_xml_file(path).map(|b| b.build())).map_err(error)?
         }
     };
     let topology = convert::convert(&hwloc);
     if topology.pus.is_empty() { Err(Error::Empty) } else { Ok(topology) }
+}
+
+/// The topology, or the first error as text.
+fn flat<T, A: ToString, B: ToString>(built: Result<Result<T, A>, B>) -> Result<T, String> {
+    built.map_err(|e| e.to_string())?.map_err(|e| e.to_string())
 }
 
 /// hwloc 2.9 asks for its own affinity with larger and larger masks, and never stops where that always fails.

@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// What is in force. [`Config::default`] holds where no file says otherwise.
+/// The configuration in effect; [`Config::default`] where no file says otherwise.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// Policy to decide by; one of [`scaf_policy::POLICIES`].
     pub policy: String,
-    /// What policies that can be told are to aim at.
+    /// The objective of policies that have a choice.
     pub objective: Objective,
     /// The share of its speedup under equal parts below which no program is to fall, 0 to 1.
     pub floor: f64,
@@ -29,7 +29,7 @@ pub struct Config {
     pub profiles: BTreeMap<String, Vec<Measured>>,
     /// How programs' partitions lie on the machine.
     pub placement: Style,
-    /// How often efficiencies are taken in and acted on, in hertz, 0.1 to 100.
+    /// How often efficiencies are measured and decisions made, in hertz, 0.1 to 100.
     pub rate_hz: f64,
     /// Seconds without a client after which the daemon ends; 0 for never, `None` for the scope's default.
     pub idle_exit_s: Option<u64>,
@@ -37,21 +37,21 @@ pub struct Config {
     pub rc_s: f64,
     /// Programs that one user may have, 1 to 1,024.
     pub max_clients_per_uid: u32,
-    /// Whose programs users are told of.
+    /// Whose programs users are shown.
     pub tell: Tell,
-    /// Whom contexts are divided among.
+    /// Whether contexts are divided among users or among programs.
     pub users: Users,
-    /// Seconds for which a grant holds if nothing is heard of the daemon, 1 to 600.
+    /// Seconds for which a grant holds without being renewed, 1 to 600.
     pub lease_s: f64,
     /// Contexts that are never given away.
     pub reserve: u32,
-    /// Whether contexts that unmanaged processes keep busy are given away no more.
+    /// Whether contexts that unmanaged processes keep busy are not given away.
     pub count_load: bool,
-    /// Whether programs are sent to DoPs that nothing is known of, for a tick each.
+    /// Whether programs are tried at unknown DoPs, for a tick each.
     pub explore: bool,
-    /// Whether what programs teach is kept for their next runs.
+    /// Whether programs' profiles are saved for their next runs.
     pub memory: bool,
-    /// The folder that it is kept in, an absolute path; `None` for the usual one.
+    /// The folder of the profiles, an absolute path; `None` for the usual one.
     pub memory_dir: Option<PathBuf>,
     /// The file with an admin's verdicts about executables ([`crate::verdicts`]), an absolute path.
     pub verdicts: Option<PathBuf>,
@@ -65,11 +65,11 @@ pub struct Config {
     pub experiment_again_s: u64,
     /// Who takes turns; by default [`Gang::Spinning`] for one user's daemon, and nobody for the system's.
     pub gang: Option<Gang>,
-    /// How those are stopped whose turn it isn't.
+    /// How programs are stopped between their turns.
     pub gang_by: GangBy,
     /// Time between two switches in milliseconds, 20 to 1,000.
     pub slice_ms: u32,
-    /// As whom a daemon for all users runs, by name or number.
+    /// The user that a daemon for all users runs as, by name or id.
     pub user: String,
 }
 
@@ -106,7 +106,7 @@ impl Default for Config {
     }
 }
 
-/// Whose programs users other than root and the daemon's own are told of.
+/// Whose programs are shown to users other than root and the daemon's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tell {
@@ -117,26 +117,15 @@ pub enum Tell {
 }
 
 /// What is wrong with a configuration.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
     #[error("{}: cannot be read", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// A line of it is wrong.
     #[error("{}:{line}: {why}", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong, and what would be right.
-        why: String,
-    },
+    Line { path: PathBuf, line: usize, why: String },
 }
 
 impl Error {
@@ -178,34 +167,7 @@ struct File {
     verdicts: Option<Spanned<PathBuf>>,
     counters: Option<Spanned<String>>,
     #[serde(default)]
-    events: Events,
-}
-
-/// A name for each event of [`scaf_policy::counters`].
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct Events {
-    instructions: Option<Spanned<String>>,
-    cycles: Option<Spanned<String>>,
-    stalls_l2_miss: Option<Spanned<String>>,
-    stalls_llc_miss: Option<Spanned<String>>,
-    l2_accesses: Option<Spanned<String>>,
-    llc_accesses: Option<Spanned<String>>,
-    llc_misses: Option<Spanned<String>>,
-}
-
-impl Events {
-    fn of(&self, event: Event) -> Option<&Spanned<String>> {
-        match event {
-            Event::Instructions => self.instructions.as_ref(),
-            Event::Cycles => self.cycles.as_ref(),
-            Event::StallsL2Miss => self.stalls_l2_miss.as_ref(),
-            Event::StallsLlcMiss => self.stalls_llc_miss.as_ref(),
-            Event::L2Accesses => self.l2_accesses.as_ref(),
-            Event::LlcAccesses => self.llc_accesses.as_ref(),
-            Event::LlcMisses => self.llc_misses.as_ref(),
-        }
-    }
+    events: BTreeMap<String, Spanned<String>>,
 }
 
 impl Config {
@@ -222,77 +184,58 @@ impl Config {
     /// # Errors
     /// As for [`Config::load`], but for reading.
     pub fn parse(path: &Path, text: &str) -> Result<Config, Error> {
-        let error = |at: usize, why: String| Error::at(path, text, at, why);
+        let error = |(at, why): (usize, String)| Error::at(path, text, at, why);
         let file: File = toml::from_str(text)
-            .map_err(|e| error(e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
-        let mut config = Config { idle_exit_s: file.idle_exit_s, ..Config::default() };
+            .map_err(|e| error((e.span().map_or(0, |span| span.start), e.message().to_owned())))?;
+        let mut config = Config { idle_exit_s: file.idle_exit_s, gang: file.gang, ..Config::default() };
         if let Some(policy) = file.policy {
-            check_policy(policy.get_ref()).map_err(|why| error(policy.span().start, why))?;
+            check_policy(policy.get_ref()).map_err(|why| error((policy.span().start, why)))?;
             config.policy = policy.into_inner();
         }
-        config.objective = file.objective.unwrap_or(config.objective);
-        if let Some(floor) = file.floor {
-            config.floor = within(&floor, 0.0, 1.0, "floor").map_err(|(at, why)| error(at, why))?;
-        }
         for (name, points) in file.profiles {
-            let curve = profile(&name, points).map_err(|(at, why)| error(at, why))?;
+            let curve = profile(&name, points).map_err(error)?;
             config.profiles.insert(name, curve);
         }
-        config.placement = file.placement.unwrap_or(config.placement);
-        if let Some(rate) = file.rate_hz {
-            config.rate_hz = within(&rate, 0.1, 100.0, "rate_hz").map_err(|(at, why)| error(at, why))?;
-        }
-        if let Some(rc) = file.rc_s {
-            config.rc_s = within(&rc, 0.0, 60.0, "rc_s").map_err(|(at, why)| error(at, why))?;
-        }
-        if let Some(max) = file.max_clients_per_uid {
-            config.max_clients_per_uid =
-                within(&max, 1, 1024, "max_clients_per_uid").map_err(|(at, why)| error(at, why))?;
-        }
-        config.tell = file.tell.unwrap_or(config.tell);
-        config.users = file.users.unwrap_or(config.users);
-        if let Some(lease) = file.lease_s {
-            config.lease_s = within(&lease, 1.0, 600.0, "lease_s").map_err(|(at, why)| error(at, why))?;
-        }
-        config.reserve = file.reserve.unwrap_or(config.reserve);
-        config.count_load = file.count_load.unwrap_or(config.count_load);
-        config.explore = file.explore.unwrap_or(config.explore);
-        config.memory = file.memory.unwrap_or(config.memory);
-        let absolute = |key: &str, path: Option<Spanned<PathBuf>>| match path {
-            Some(path) if !path.get_ref().is_absolute() => {
-                let why = format!("{key} is '{}'; it has to begin with /", path.get_ref().display());
-                Err(error(path.span().start, why))
-            }
-            other => Ok(other.map(Spanned::into_inner)),
-        };
-        config.memory_dir = absolute("memory_dir", file.memory_dir)?;
-        config.verdicts = absolute("verdicts", file.verdicts)?;
+        set(&mut config.objective, file.objective);
+        set_within(&mut config.floor, file.floor, (0.0, 1.0), "floor").map_err(error)?;
+        set(&mut config.placement, file.placement);
+        set_within(&mut config.rate_hz, file.rate_hz, (0.1, 100.0), "rate_hz").map_err(error)?;
+        set_within(&mut config.rc_s, file.rc_s, (0.0, 60.0), "rc_s").map_err(error)?;
+        let most = (file.max_clients_per_uid, (1, 1024), "max_clients_per_uid");
+        set_within(&mut config.max_clients_per_uid, most.0, most.1, most.2).map_err(error)?;
+        set(&mut config.tell, file.tell);
+        set(&mut config.users, file.users);
+        set_within(&mut config.lease_s, file.lease_s, (1.0, 600.0), "lease_s").map_err(error)?;
+        set(&mut config.reserve, file.reserve);
+        set(&mut config.count_load, file.count_load);
+        set(&mut config.explore, file.explore);
+        set(&mut config.memory, file.memory);
+        config.memory_dir = absolute("memory_dir", file.memory_dir).map_err(error)?;
+        config.verdicts = absolute("verdicts", file.verdicts).map_err(error)?;
         if let Some(counters) = file.counters {
             config.counters = match counters.get_ref().as_str() {
                 "auto" => true,
                 "off" => false,
                 other => {
                     let why = format!("counters is '{other}'; it has to be 'auto' or 'off'");
-                    return Err(error(counters.span().start, why));
+                    return Err(error((counters.span().start, why)));
                 }
             };
         }
-        for event in Event::ALL {
-            if let Some(name) = file.events.of(event) {
-                let parsed: Result<Name, NotAName> = name.get_ref().parse();
-                let parsed = parsed
-                    .map_err(|why| error(name.span().start, format!("events.{}: {why}", event.key())))?;
-                config.events[event as usize] = Some(parsed);
-            }
+        for (key, name) in file.events {
+            let event = Event::ALL.into_iter().find(|event| event.key() == key).ok_or_else(|| {
+                let keys = Event::ALL.map(Event::key).join(", ");
+                error((name.span().start, format!("there is no event '{key}'; there are {keys}")))
+            })?;
+            let parsed: Result<Name, NotAName> = name.get_ref().parse();
+            let wrong = |why| error((name.span().start, format!("events.{key}: {why}")));
+            config.events[event as usize] = Some(parsed.map_err(wrong)?);
         }
-        config.experiments = file.experiments.unwrap_or(config.experiments);
-        config.experiment_again_s = file.experiment_again_s.unwrap_or(config.experiment_again_s);
-        config.gang = file.gang;
-        config.gang_by = file.gang_by.unwrap_or(config.gang_by);
-        config.user = file.user.unwrap_or(config.user);
-        if let Some(slice) = file.slice_ms {
-            config.slice_ms = within(&slice, 20, 1000, "slice_ms").map_err(|(at, why)| error(at, why))?;
-        }
+        set(&mut config.experiments, file.experiments);
+        set(&mut config.experiment_again_s, file.experiment_again_s);
+        set(&mut config.gang_by, file.gang_by);
+        set(&mut config.user, file.user);
+        set_within(&mut config.slice_ms, file.slice_ms, (20, 1000), "slice_ms").map_err(error)?;
         Ok(config)
     }
 
@@ -308,7 +251,7 @@ impl Config {
     }
 }
 
-/// How sure a speedup is that somebody wrote down, as a relative standard error: measured on another day.
+/// Relative standard error of a speedup in the configuration, which was measured on another day.
 const GIVEN_ERROR: f64 = 0.05;
 
 /// A program's speedups at some DoPs, in their order; what is wrong with them and where, otherwise.
@@ -316,7 +259,7 @@ fn profile(name: &str, points: BTreeMap<String, Spanned<f64>>) -> Result<Vec<Mea
     let mut curve = Vec::new();
     for (dop, speedup) in points {
         let key = format!("profiles.{name}: the speedup on {dop}");
-        let value = within(&speedup, 1e-3, 65_535.0, &key)?;
+        let value = within(&speedup, (1e-3, 65_535.0), &key)?;
         let number = dop.parse().ok().filter(|dop| (1..=65_535).contains(dop));
         let dop = number.ok_or_else(|| {
             let why = format!("profiles.{name}: '{dop}' is no number of contexts from 1 to 65535");
@@ -342,10 +285,25 @@ pub fn check_policy(name: &str) -> Result<(), String> {
     }
 }
 
+fn set<T>(value: &mut T, given: Option<T>) {
+    if let Some(given) = given {
+        *value = given;
+    }
+}
+
+fn set_within<T: PartialOrd + Copy + std::fmt::Display>(
+    value: &mut T,
+    given: Option<Spanned<T>>,
+    range: (T, T),
+    key: &str,
+) -> Result<(), (usize, String)> {
+    set(value, given.map(|given| within(&given, range, key)).transpose()?);
+    Ok(())
+}
+
 fn within<T: PartialOrd + Copy + std::fmt::Display>(
     value: &Spanned<T>,
-    low: T,
-    high: T,
+    (low, high): (T, T),
     key: &str,
 ) -> Result<T, (usize, String)> {
     let v = *value.get_ref();
@@ -354,6 +312,16 @@ fn within<T: PartialOrd + Copy + std::fmt::Display>(
         Ok(v)
     } else {
         Err((value.span().start, format!("{key} is {v}; it has to be within {low} and {high}")))
+    }
+}
+
+fn absolute(key: &str, path: Option<Spanned<PathBuf>>) -> Result<Option<PathBuf>, (usize, String)> {
+    match path {
+        Some(path) if !path.get_ref().is_absolute() => {
+            let why = format!("{key} is '{}'; it has to begin with /", path.get_ref().display());
+            Err((path.span().start, why))
+        }
+        path => Ok(path.map(Spanned::into_inner)),
     }
 }
 

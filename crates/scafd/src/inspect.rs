@@ -1,10 +1,10 @@
-//! Finds out whether a program's teams may be resized, in a helper process of its own.
+//! Code analysis of programs, in helper processes: whether a program's teams may be resized.
 //!
-//! The helper is this executable, called with `--inspect PID`. It opens the files that the process has
-//! mapped as the program's user, gives up all that it has but these ([`confine`]), and reads them within
-//! limits of memory and time, for the user wrote them. It is given what was found out about this user's files
-//! before, and prints one [`Answer`] as JSON. Its user can stop or fool it. That harms only this user's
-//! programs: each user has one helper at a time, and nothing here waits for any.
+//! A helper is this executable with `--inspect PID`. As the program's user it opens the files that the
+//! process has mapped, drops all other rights ([`confine`]), and reads them within limits of memory and time,
+//! since the user wrote them. It gets what is known of this user's files, and prints one [`Answer`] as JSON.
+//! The user can stop or mislead it, but harms only own programs: each user has one helper at a time, and the
+//! daemon never waits for one.
 
 mod cache_file;
 mod confine;
@@ -34,11 +34,10 @@ use std::time::{Duration, Instant};
 
 /// Helpers at a time, each for another user; others wait.
 const MOST_AT_A_TIME: usize = 4;
-/// Wall time a helper has.
+/// Wall time of a helper.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Wall time after which it has a small share of a processor only, where others compute: Python with LightGBM
-/// takes 0.05 s to read and with XGBoost 0.1 s, some 3% of such a program's own work in two seconds. Other
-/// programs take 0.01 s.
+/// Wall time after which its priority is lowered. Python with LightGBM takes 0.05 s to read and with XGBoost
+/// 0.1 s, some 3% of such a program's own work in two seconds; other programs take 0.01 s.
 const HASTE: Duration = Duration::from_millis(100);
 /// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
 /// scikit-learn, LightGBM and XGBoost has 110,000.
@@ -50,14 +49,14 @@ const MOST_KNOWN: usize = 1 << 20;
 /// Letters of a reason or a place in an answer.
 const MOST_LETTERS: usize = 512;
 
-/// What is found out about a program.
+/// The result of a code analysis.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Verdict {
     /// Whether teams may be resized.
     pub resizable: bool,
     /// Why not, in a sentence.
     pub why: String,
-    /// Why not even if the executable's own code permits it; empty if nothing else speaks against it.
+    /// Why not even if the executable's own code permits it; empty if no other code forbids it.
     pub others: String,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
@@ -66,7 +65,7 @@ pub struct Verdict {
     /// The marks of all such loops that don't yield by themselves, at their addresses in the process
     /// ([`scaf_team::arch::spin_marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
-    /// Which program it is, if that can be told.
+    /// Which program it is, if known.
     pub origin: Option<Origin>,
 }
 
@@ -94,9 +93,7 @@ impl Verdict {
     }
 }
 
-/// The helper's whole work; what is known stands on its standard input.
-/// # Errors
-/// It can't give up what it doesn't need.
+/// The helper's whole work. Its standard input has what is known of files.
 pub fn helper(pid: u32, user: Option<User>) -> io::Result<Answer> {
     let opened = confined(user, || Opened::new(pid, Path::new("/proc")))?;
     let mut known = Vec::new();
@@ -120,10 +117,10 @@ fn verdict(facts: scaf_inspect::ProcessFacts) -> Verdict {
     Verdict { resizable: why.is_empty(), why, others, spins, spins_itself, marks, origin }
 }
 
-/// What was found out about a user's files.
+/// What is known of a user's files.
 #[derive(Default)]
 struct UserFiles {
-    /// Whose the user is.
+    /// The owner of the user id.
     owner: u32,
     memory: ModuleCache,
     bytes: usize,
@@ -135,7 +132,7 @@ struct Helper {
     process: HelperProcess,
     answer: Vec<u8>,
     until: Instant,
-    /// When it has to become gentle; `None` once it is.
+    /// When to lower its priority; `None` once that is done.
     hasty_until: Option<Instant>,
 }
 
@@ -152,21 +149,21 @@ impl Helper {
     }
 }
 
-/// The helpers at work and the jobs that wait.
+/// The running helpers and the waiting jobs.
 pub struct Inspector {
     helpers: Vec<Helper>,
     waiting: Queue,
     reaper: Reaper,
     known: BTreeMap<u32, UserFiles>,
-    /// Where a daemon of one user keeps what is known, and how many files it had there.
+    /// The cache file of a daemon of one user, and how many files it knew at the start.
     kept: Option<(CacheFile, usize)>,
     next: u64,
     broker: Option<Broker>,
 }
 
 impl Inspector {
-    /// Nobody at work; helpers' pipes are watched with tokens from `first_token` on. A daemon of one user
-    /// may keep what it finds out. Helpers are started by the broker where there is one.
+    /// No helpers yet. Their pipes are watched with tokens from `first_token` on. The broker starts them, if
+    /// there is one.
     pub fn new(first_token: u64, kept: Option<CacheFile>, broker: Option<Broker>) -> Inspector {
         let mut known = BTreeMap::new();
         let kept = kept.map(|kept| {
@@ -202,13 +199,13 @@ impl Inspector {
         }
     }
 
-    /// When a helper's time is up, one that was killed is to be looked at, or one is to start.
+    /// When a helper's time is up, a killed one is to be checked, or one is to start.
     pub fn deadline(&self) -> Option<Instant> {
         let next = self.waiting.next_due(Instant::now());
         self.helpers.iter().map(Helper::deadline).chain(self.reaper.deadline()).chain(next).min()
     }
 
-    /// Helpers that have not been waited for.
+    /// Helpers that have not been reaped.
     pub fn children(&self) -> impl Iterator<Item = u32> {
         self.helpers.iter().map(|helper| helper.process.id()).chain(self.reaper.children())
     }
@@ -231,7 +228,7 @@ impl Inspector {
         n == 0
     }
 
-    /// Starts what waits, ends whose time is up, and gives the verdicts that are known by now.
+    /// Starts waiting jobs, ends helpers whose time is up, and returns the verdicts that are known by now.
     pub fn finished(&mut self, talk: &Talk) -> Vec<(Job, Verdict)> {
         let now = Instant::now();
         self.reaper.reap(now);
@@ -294,7 +291,7 @@ impl Inspector {
         HelperProcess::start(job.pid, user, known.as_deref(), self.broker.as_ref())
     }
 
-    /// Makes room: somebody who has many users forgets what is known of one of them.
+    /// Forgets the files of one user, of the owner with the most users.
     fn forget_one(&mut self) {
         let users_of = |owner| self.known.values().filter(|files| files.owner == owner).count();
         let most = self.known.iter().max_by_key(|(_, files)| users_of(files.owner)).map(|(uid, _)| *uid);
@@ -330,7 +327,7 @@ impl Drop for Inspector {
             && known.memory.len() != *files
             && let Err(e) = kept.write(&known.memory)
         {
-            warning!("what was found out about files isn't kept: {e}");
+            warning!("the cache of inspected files isn't saved: {e}");
         }
     }
 }

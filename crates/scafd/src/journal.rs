@@ -11,27 +11,26 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Decisions that are kept.
 const MOST: usize = 1_000;
-/// The latest ones, kept whatever they decided: a minute's at 4 Hz. Whoever follows asks more often.
+/// The latest ones, kept whatever they decided: a minute's at 4 Hz, within which followers ask.
 const WHOLE: usize = 250;
 /// Memory that all may take, roughly: of a hundred programs with five points each, some 250 decisions.
 const MOST_BYTES: usize = 16 << 20;
-/// Bytes of decisions told at a time, roughly: writing these takes a millisecond or two, in which nobody is
-/// served.
-const TOLD_BYTES: usize = 256 << 10;
+/// Bytes of decisions in one answer, roughly: writing them takes a millisecond or two.
+const ANSWER_BYTES: usize = 256 << 10;
 
-/// A decision as it is kept and told; one line of `scaf record`. All but `decision` may be missing in a line.
+/// A decision as it is kept and sent; one line of `scaf record`. All but `decision` may be missing in a line.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// What the policy was given and what it answered.
     #[serde(flatten)]
     pub decision: Decision,
-    /// What users call the programs, by their numbers; those that are left alone are among them.
+    /// Names of the programs, by their numbers; unmanaged ones included.
     #[serde(default)]
     pub names: BTreeMap<u64, String>,
     /// Number of the first decision of the policy that decided this, where its memory begins; 0 if unknown.
     #[serde(default)]
     pub since: u64,
-    /// What the policy was to aim at, if it can be told.
+    /// The objective, for policies that have a choice.
     #[serde(default)]
     pub objective: Objective,
     /// The share of its speedup under equal parts below which no program was to fall.
@@ -46,7 +45,7 @@ pub struct Entry {
     /// DoPs below the policy's answer that were given until the next decision, to learn the speedup there.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub steps: BTreeMap<u64, u32>,
-    /// Programs of other users that were left out for whoever asked.
+    /// Other users' programs that were left out of an answer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden: u32,
 }
@@ -75,7 +74,7 @@ impl Entry {
         }
     }
 
-    /// How the policy was told to decide.
+    /// The policy's settings.
     pub fn settings(&self) -> Settings {
         Settings { objective: self.objective, floor: self.floor }
     }
@@ -104,7 +103,7 @@ impl Entry {
     /// What the user `uid` may see of it, given whose the programs are.
     fn seen_by(&self, uid: u32, owners: &BTreeMap<u64, u32>) -> Entry {
         let theirs = |id: u64| owners.get(&id) == Some(&uid);
-        // Only what is told is copied: a decision about a thousand programs takes half a megabyte.
+        // Only what is sent is copied: a decision about a thousand programs takes half a megabyte.
         let Decision { number, policy, machine, programs, allocation } = &self.decision;
         let seen: Vec<Program> = programs.iter().filter(|it| theirs(it.id.0)).cloned().collect();
         let hidden = u32::try_from(programs.len() - seen.len()).unwrap_or(u32::MAX);
@@ -150,7 +149,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn told(&self, uid: Option<u32>) -> Entry {
+    fn entry(&self, uid: Option<u32>) -> Entry {
         uid.map_or_else(|| self.entry.clone(), |uid| self.entry.seen_by(uid, &self.owners))
     }
 
@@ -199,19 +198,19 @@ impl Journal {
             None => self.kept.back()?,
             Some(number) => self.kept.get(self.kept.binary_search_by_key(&number, Kept::number).ok()?)?,
         };
-        Some(kept.told(uid))
+        Some(kept.entry(uid))
     }
 
-    /// The first ones after that number, as many as can be told at once: one at least, if there is one.
+    /// The first ones after that number, as many as fit one answer: at least one, if there is one.
     pub fn after(&self, number: u64, uid: Option<u32>) -> Vec<Entry> {
         let from = self.kept.partition_point(|kept| kept.number() <= number);
         let mut bytes = 0;
         let fits = |kept: &&Kept| {
             let first = bytes == 0;
             bytes += kept.bytes;
-            first || bytes <= TOLD_BYTES
+            first || bytes <= ANSWER_BYTES
         };
-        self.kept.iter().skip(from).take_while(fits).map(|kept| kept.told(uid)).collect()
+        self.kept.iter().skip(from).take_while(fits).map(|kept| kept.entry(uid)).collect()
     }
 }
 

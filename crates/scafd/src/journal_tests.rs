@@ -92,7 +92,7 @@ fn following_page_by_page_misses_nothing_and_doubles_nothing() {
     let mut journal = Journal::default();
     (1..=200).for_each(|number| {
         let mut long = steady(number);
-        long.decision.allocation.shares[0].reason = "x".repeat(TOLD_BYTES / 7);
+        long.decision.allocation.shares[0].reason = "x".repeat(ANSWER_BYTES / 7);
         journal.add(long, owners());
     });
     let (mut after, mut told) = (12, Vec::new());

@@ -1,6 +1,5 @@
-//! Lines on standard error, with a level.
-//!
-//! Under systemd the level is journald's number. A line that clients can cause goes through a [`Limiter`].
+//! Log lines on standard error, under systemd with journald's level numbers. A line that clients can cause
+//! goes through a [`Limiter`].
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -14,9 +13,9 @@ use std::time::{Duration, Instant};
 pub enum Level {
     /// The daemon cannot go on.
     Error,
-    /// Something is not as it should be.
+    /// Something is wrong.
     Warning,
-    /// It did what it is there for.
+    /// Normal operation.
     Info,
 }
 
@@ -45,11 +44,11 @@ pub fn line(level: Level, text: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{prefix}{text}");
 }
 
-/// Writes what the daemon did.
+/// Logs at [`Level::Info`].
 macro_rules! info {
     ($($text:tt)*) => { $crate::log::line($crate::log::Level::Info, format_args!($($text)*)) };
 }
-/// Writes what is not as it should be.
+/// Logs at [`Level::Warning`].
 macro_rules! warning {
     ($($text:tt)*) => { $crate::log::line($crate::log::Level::Warning, format_args!($($text)*)) };
 }
@@ -84,10 +83,10 @@ impl Limiter {
     }
 }
 
-/// Users whose lines are limited apart; all others share a limit.
+/// Users with a limit of their own; all others share one.
 const MOST_USERS: usize = 64;
 
-/// A [`Limiter`] for each user, so that nobody can keep others' lines out.
+/// A [`Limiter`] for each user, so that no user can suppress others' lines.
 #[derive(Debug, Default)]
 pub struct UserLimiters {
     users: BTreeMap<u32, Limiter>,

@@ -1,4 +1,4 @@
-//! Mechanisms in what clients and the journal are told: by their names.
+//! Serialises mechanisms by their names.
 
 use scaf_team::choice::Mechanism;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};

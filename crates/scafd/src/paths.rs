@@ -1,4 +1,5 @@
-//! Where the daemon's socket is, and whether its folder can be trusted. Daemon and command line share this.
+//! Paths of the socket, configuration and databases, and checks of the socket's folder; shared with the
+//! command line.
 
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -7,10 +8,10 @@ use std::path::{Path, PathBuf};
 pub const SYSTEM_SOCKET: &str = "/run/scaf/scafd.sock";
 /// Configuration that is read where none is named.
 pub const CONFIG: &str = "/etc/scaf/scafd.toml";
-/// Where the system-wide daemon keeps what programs teach, a file for each user.
+/// The system-wide daemon's profile databases, a file for each user.
 pub const SYSTEM_MEMORY: &str = "/var/lib/scaf/memory";
 
-/// Whom a daemon serves.
+/// The users that a daemon serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
     /// All users.
@@ -29,25 +30,16 @@ impl Scope {
     }
 }
 
-/// Why a folder is no place for a socket.
+/// Why a folder can't be used for a socket.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It could not be made or looked at.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The folder.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// Somebody else could put a socket there in our place.
+    Io { path: PathBuf, source: std::io::Error },
+    /// Another user could put a socket there.
     #[error("{}: {why}; remove it, or name another place with --socket", path.display())]
-    Untrusted {
-        /// The folder.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
+    Untrusted { path: PathBuf, why: String },
 }
 
 /// Socket of a scope, for the user and environment of this process.
@@ -68,8 +60,8 @@ pub fn session_socket(runtime: Option<PathBuf>, uid: u32) -> PathBuf {
     folder.join("scafd.sock")
 }
 
-/// Where a daemon keeps what programs teach: the folder, `named` by its configuration or the usual one. A
-/// session's is `$XDG_DATA_HOME/scaf`, else `~/.local/share/scaf`; `None` without a home.
+/// The folder of a daemon's profile databases, `named` by its configuration or the usual one. A session's is
+/// `$XDG_DATA_HOME/scaf`, else `~/.local/share/scaf`; `None` without a home.
 pub fn memory_folder(scope: Scope, named: Option<&Path>) -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).map(PathBuf::from);
     match (named, scope) {
@@ -86,8 +78,8 @@ pub fn session_memory(data: Option<PathBuf>, home: Option<PathBuf>) -> Option<Pa
     Some(data.join("scaf"))
 }
 
-/// Where a session's daemon keeps what it finds out about files: in `$XDG_CACHE_HOME/scaf`, else
-/// `~/.cache/scaf`; `None` without a home.
+/// The cache of a session's inspections: in `$XDG_CACHE_HOME/scaf`, else `~/.cache/scaf`; `None` without a
+/// home.
 pub fn session_files() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
@@ -102,9 +94,7 @@ pub fn memory_file(scope: Scope, folder: &Path, uid: u32) -> PathBuf {
     }
 }
 
-/// Makes the folder of a socket where it is missing and checks that nobody but its owner can write to it.
-/// # Errors
-/// The folder is a symbolic link, belongs to another user, or others can write to it.
+/// Makes the folder of a socket if it is missing, and checks that only its owner can write to it.
 pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
     let io = |source| Error::Io { path: folder.to_owned(), source };
     let mode = match scope {
@@ -120,8 +110,6 @@ pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
 }
 
 /// Checks a folder that is there; see [`prepare`].
-/// # Errors
-/// As for [`prepare`].
 pub fn check(folder: &Path, uid: u32) -> Result<(), Error> {
     let meta =
         std::fs::symlink_metadata(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;

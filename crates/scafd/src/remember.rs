@@ -1,8 +1,7 @@
-//! What programs taught, kept from one run to the next.
+//! Access to the profile database ([`scaf_memory`]) by a thread of its own.
 //!
-//! A disk may take its time, and a home on another machine for ever. So the files ([`scaf_memory`]) belong to
-//! a thread of their own. The daemon asks, goes on, and is woken by the answer. Questions without room are
-//! dropped, and what goes wrong is logged.
+//! A disk may be slow, and a home on another machine may never answer. The daemon sends requests, goes on,
+//! and is woken by the answers. Requests beyond the queue's length are dropped, and errors are logged.
 
 mod profile_link;
 
@@ -20,60 +19,38 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Questions that may wait; the largest has some 100 KB.
+/// Requests that may wait; the largest has some 100 KB.
 const WAITING: usize = 256;
-/// How long the daemon's end may be held up.
+/// How long to wait at the daemon's end.
 const AT_THE_END: Duration = Duration::from_secs(1);
 
-/// A question, or something to keep.
+/// A request to the thread.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug)]
 pub enum Ask {
-    /// What is known of a program: [`Answer::Recalled`].
-    Recall {
-        /// Which program.
-        id: ProgramId,
-        /// Its user.
-        uid: u32,
-        /// Which program that is, today and tomorrow.
-        key: Key,
-    },
-    /// Keep what a program taught.
+    /// Recall what is known of a program: [`Answer::Recalled`].
+    Recall { id: ProgramId, uid: u32, key: Key },
+    /// Save a program's profile.
     Keep {
-        /// Its user.
         uid: u32,
-        /// What it taught.
         profile: Box<Profile>,
-        /// Whether this run has kept nothing before.
+        /// Whether this run has saved nothing before.
         fresh: bool,
     },
-    /// Keep a place in a program at which it waited for itself.
-    Spinner {
-        /// Its user.
-        uid: u32,
-        /// The place.
-        place: String,
-    },
-    /// What a user wants to know: [`Answer::Reply`].
-    Request {
-        /// The user's connection.
-        connection: u64,
-        /// Which user.
-        uid: u32,
-        /// One of those that are about profiles.
-        request: Request,
-    },
+    /// Save a place at which a program spun for its own threads.
+    Spinner { uid: u32, place: String },
+    /// A user's request: [`Answer::Reply`].
+    Request { connection: u64, uid: u32, request: Request },
 }
 
-/// What comes back.
+/// An answer of the thread.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug)]
 pub enum Answer {
     /// What is known of a program.
     Recalled {
-        /// Which program.
         id: ProgramId,
-        /// What was asked.
         key: Key,
-        /// Of its earlier runs.
         found: Option<Box<Recalled>>,
         /// What `scaf check` found out about its executable.
         checked: Option<Checked>,
@@ -81,12 +58,7 @@ pub enum Answer {
         spinners: Vec<String>,
     },
     /// For a user.
-    Reply {
-        /// The user's connection.
-        connection: u64,
-        /// What to tell.
-        reply: Reply,
-    },
+    Reply { connection: u64, reply: Reply },
 }
 
 /// The daemon's side of the thread.
@@ -100,17 +72,15 @@ pub struct Remember {
 }
 
 impl Remember {
-    /// Starts the thread; its files are in `folder`, and what they say is of a `machine`.
-    /// # Errors
-    /// The system has no room for a thread or a file descriptor.
+    /// Starts the thread, for the files in `folder` and profiles of this kind of `machine`.
     pub fn start(scope: Scope, folder: PathBuf, machine: String) -> std::io::Result<Remember> {
         let ready = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let (to, asked) = sync_channel(WAITING);
-        let (tell, from) = channel();
+        let (answers, from) = channel();
         let (end, ended) = channel();
         let wake = Arc::clone(&ready);
         std::thread::Builder::new().name("memory".into()).spawn(move || {
-            Worker { scope, folder, open: None, tell, wake, complained: false }.work(&asked);
+            Worker { scope, folder, open: None, answers, wake, complained: false }.work(&asked);
             let _ = end.send(());
         })?;
         Ok(Remember { machine, to, from, ready, ended, full: false })
@@ -121,7 +91,7 @@ impl Remember {
         &self.machine
     }
 
-    /// Asks. What there is no room for is dropped; false then.
+    /// Sends a request; false if the queue is full, and it was dropped.
     pub fn ask(&mut self, ask: Ask) -> bool {
         let asked = self.to.try_send(ask);
         if matches!(asked, Err(TrySendError::Full(_))) && !self.full {
@@ -131,14 +101,14 @@ impl Remember {
         !self.full
     }
 
-    /// What was answered since the last call.
-    pub fn told(&mut self) -> Vec<Answer> {
+    /// Answers since the last call.
+    pub fn answers(&mut self) -> Vec<Answer> {
         let mut count = [0u8; 8];
         let _ = rustix::io::read(&*self.ready, &mut count);
         self.from.try_iter().collect()
     }
 
-    /// Lets it finish what was asked, but not for long.
+    /// Waits for pending requests, but not for long.
     pub fn end(self) {
         let Remember { to, ended, .. } = self;
         drop(to);
@@ -147,7 +117,7 @@ impl Remember {
 }
 
 impl AsFd for Remember {
-    /// Can be read when there are answers.
+    /// Readable when there are answers.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.ready.as_fd()
     }
@@ -158,7 +128,7 @@ struct Worker {
     folder: PathBuf,
     /// The user whose file was used last, and the file.
     open: Option<(u32, Profiles)>,
-    tell: Sender<Answer>,
+    answers: Sender<Answer>,
     wake: Arc<OwnedFd>,
     complained: bool,
 }
@@ -166,7 +136,7 @@ struct Worker {
 impl Worker {
     fn work(&mut self, asked: &Receiver<Ask>) {
         while let Ok(ask) = asked.recv() {
-            let told = match ask {
+            let answer = match ask {
                 Ask::Recall { id, uid, key } => {
                     let found = self.with(uid, |memory| memory.recall(&key)).flatten().map(Box::new);
                     let spinners = self.with(uid, Profiles::spinners).unwrap_or_default();
@@ -186,7 +156,7 @@ impl Worker {
                     Answer::Reply { connection, reply }
                 }
             };
-            if self.tell.send(told).is_err() {
+            if self.answers.send(answer).is_err() {
                 return;
             }
             let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
@@ -202,7 +172,7 @@ impl Worker {
         &mut self.open.get_or_insert_with(open).1
     }
 
-    /// `None` where something went wrong; the first time it is logged.
+    /// `None` on an error; the first of several is logged.
     fn with<T>(&mut self, uid: u32, work: impl FnOnce(&mut Profiles) -> Result<T, Error>) -> Option<T> {
         let memory = self.memory(uid);
         let result = work(memory);

@@ -1,5 +1,5 @@
-//! An admin's verdicts about executables, from the file that `verdicts` in the configuration names, as `scaf
-//! check --export` writes it. They count for all users, before what `scaf check` found out for one.
+//! An admin's verdicts about executables, from the file that the configuration's key `verdicts` names, as
+//! written by `scaf check --export`. They count for all users, before a user's own results of `scaf check`.
 
 use crate::config::Error;
 use scaf_memory::Checked;

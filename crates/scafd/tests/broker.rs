@@ -77,7 +77,7 @@ fn wide(programs: &[&Client]) {
 fn what_decides_and_talks_has_no_rights_and_what_has_them_is_small() {
     needs!(can_play(), "root and two PUs");
     let mut daemon = Daemon::for_all_on_two_pus("");
-    // It may be connected to before; but whoever answers has given up all rights.
+    // It may be connected to before; but the process that answers has dropped all rights.
     daemon.snapshot();
     assert_ne!(status(daemon.pid(), "Uid"), "0");
     for caps in ["CapEff", "CapPrm", "CapInh"] {
@@ -202,7 +202,7 @@ fn a_daemon_whose_broker_hangs_ends_and_the_guardian_gives_everything_back() {
 
 /// The daemon's side, played by the test: it has the socket that programs come to.
 struct Played {
-    hands: Apply,
+    backend: Apply,
     listener: OwnedFd,
     path: std::path::PathBuf,
     _folder: tempfile::TempDir,
@@ -221,19 +221,19 @@ impl Played {
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
         let path = folder.path().join("s");
         let lease = Lease::new().unwrap();
-        let hands = || {
+        let backend = || {
             let guardian = Guardian::start(lease)?;
             let gangs = gangs(&guardian);
             Ok(Apply::new(guardian).with_gangs(gangs))
         };
-        let (broker, way) = scafd::broker_process::start(&path, BROKERS | GANGS, lease, hands).unwrap();
+        let (broker, way) = scafd::broker_process::start(&path, BROKERS | GANGS, lease, backend).unwrap();
         let gangs = Way::of_code(way).map(|way| Gangs::through(broker.clone(), way, SLICE));
         let fd = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
         bind(&fd, &SocketAddrUnix::new(&path).unwrap()).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
         listen(&fd, 9).unwrap();
-        let hands = Apply::through(broker, lease, false).with_gangs(gangs);
-        Played { hands, listener: fd, path, _folder: folder }
+        let backend = Apply::through(broker, lease, false).with_gangs(gangs);
+        Played { backend, listener: fd, path, _folder: folder }
     }
 
     /// A program of that user's comes, and the connection with it.
@@ -273,33 +273,33 @@ fn a_broker_touches_nobody_who_did_not_attach() {
     let threads_of = |pid| observer.process(pid).threads().unwrap();
     // Before it is said to have come; and processes of others, ourselves and the first one among them.
     for pid in [came.id(), bystander.id(), std::process::id(), 1] {
-        assert!(denied(played.hands.narrow(&target(pid), &pu)), "process {pid}");
+        assert!(denied(played.backend.narrow(&target(pid), &pu)), "process {pid}");
     }
     // Nobody comes by a connection that we made ourselves, or by one that is none.
     let (to_ourselves, _end) = std::os::unix::net::UnixStream::pair().unwrap();
     let made = support::connect(&played.path).unwrap();
     for not_come in [to_ourselves.as_fd(), made.as_fd(), std::io::stderr().as_fd()] {
-        assert!(played.hands.attach(not_come).is_err());
+        assert!(played.backend.attach(not_come).is_err());
     }
-    assert!(denied(played.hands.narrow(&target(std::process::id()), &pu)));
-    played.hands.attach(connection.as_fd()).unwrap();
-    assert_eq!(played.hands.narrow(&target(came.id()), &pu).unwrap(), pu);
+    assert!(denied(played.backend.narrow(&target(std::process::id()), &pu)));
+    played.backend.attach(connection.as_fd()).unwrap();
+    assert_eq!(played.backend.narrow(&target(came.id()), &pu).unwrap(), pu);
     assert!(threads_of(came.id()).iter().all(|tid| scafd::observe::affinity(*tid).unwrap() == pu));
     for pid in [bystander.id(), std::process::id(), 1] {
-        assert!(denied(played.hands.narrow(&target(pid), &pu)), "process {pid}");
-        let seen = observer.clone().through(played.hands.broker().cloned()).process(pid).path();
+        assert!(denied(played.backend.narrow(&target(pid), &pu)), "process {pid}");
+        let seen = observer.clone().through(played.backend.broker().cloned()).process(pid).path();
         assert!(seen.is_err(), "process {pid}");
     }
     // The kernel's own event of a thread's time, which needs no hardware.
     let clock = Code { kind: 1, config: [1, 0, 0] };
-    let count = |pid| Counter::open_by(played.hands.broker(), clock, pid, pid);
+    let count = |pid| Counter::open_by(played.backend.broker(), clock, pid, pid);
     assert!(count(bystander.id()).is_err() && count(1).is_err());
     assert_eq!(count(came.id()).is_ok(), Counter::open(clock, came.id()).is_ok());
     // A later process with its id isn't it.
     let later = Target { starttime: target(came.id()).starttime + 1, ..target(came.id()) };
-    assert!(matches!(played.hands.narrow(&later, &pu), Err(Trouble::Gone(_))));
-    played.hands.leave(came.id());
-    assert!(denied(played.hands.narrow(&target(came.id()), &pu)));
+    assert!(matches!(played.backend.narrow(&later, &pu), Err(Trouble::Gone(_))));
+    played.backend.leave(came.id());
+    assert!(denied(played.backend.narrow(&target(came.id()), &pu)));
     drop(played);
     assert_eq!(scafd::observe::affinity(came.id()).unwrap(), own);
     for child in [&mut came, &mut bystander] {
@@ -319,7 +319,7 @@ fn turns_are_carried_out_by_the_broker_for_those_who_attached() {
     let observer = scafd::observe::Observer::new(Path::new("/"));
     let mut programs: Vec<_> = [ONE, OTHER].map(|uid| played.program(uid)).into();
     for (_, connection) in &programs {
-        played.hands.attach(connection.as_fd()).unwrap();
+        played.backend.attach(connection.as_fd()).unwrap();
     }
     let mut bystander = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     let pids = [programs[0].0.id(), programs[1].0.id(), bystander.id()];
@@ -330,22 +330,22 @@ fn turns_are_carried_out_by_the_broker_for_those_who_attached() {
     let held =
         |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap().contains("/scaf-gang-");
     let [one, other, _] = pids;
-    played.hands.gangs().unwrap().take(pids.map(turn).into());
+    played.backend.gangs().unwrap().take(pids.map(turn).into());
     for pid in [one, other] {
         until("its turns", || held(pid).then_some(()));
     }
-    assert!(!held(bystander.id()) && played.hands.gangs().unwrap().failed().is_empty());
+    assert!(!held(bystander.id()) && played.backend.gangs().unwrap().failed().is_empty());
     // Where the daemon isn't heard of any more all go on, until it is again.
     let in_ms = |ms: u64| Some(scafd::observe::clock::now_ns() + ms * 1_000_000);
-    played.hands.renew(in_ms(1));
+    played.backend.renew(in_ms(1));
     for pid in [one, other] {
         until("the lease is over", || (!held(pid)).then_some(()));
     }
-    assert!(played.hands.renew(in_ms(600_000)));
+    assert!(played.backend.renew(in_ms(600_000)));
     for pid in [one, other] {
         until("its turns again", || held(pid).then_some(()));
     }
-    played.hands.gangs().unwrap().take(Vec::new());
+    played.backend.gangs().unwrap().take(Vec::new());
     for pid in [one, other] {
         until("it goes on", || (!held(pid)).then_some(()));
     }
@@ -394,7 +394,7 @@ fn narrowing_ten_threads_through_the_broker_is_one_question() {
     let mut played = Played::new();
     let (own, pu) = (two_pus(), two_pus().iter().take(1).collect::<PuSet>());
     let (mut came, connection) = played.program(ONE);
-    played.hands.attach(connection.as_fd()).unwrap();
+    played.backend.attach(connection.as_fd()).unwrap();
     let (pid, observer) = (came.id(), scafd::observe::Observer::new(Path::new("/")));
     until("ten threads", || (observer.process(pid).threads().unwrap().len() >= 10).then_some(()));
     let starttime = observer.process(pid).stat().unwrap().starttime;
@@ -402,8 +402,8 @@ fn narrowing_ten_threads_through_the_broker_is_one_question() {
     let target = Target { pid, starttime, own: &own, masks: &masks };
     let (begin, before) = (Instant::now(), waits());
     for _ in 0..TIMES {
-        played.hands.narrow(&target, &pu).unwrap();
-        played.hands.restore(&target).unwrap();
+        played.backend.narrow(&target, &pu).unwrap();
+        played.backend.restore(&target).unwrap();
     }
     // One for narrowing, one for the affinity back. A question for each thread would be ten times as many.
     let waited = waits() - before;

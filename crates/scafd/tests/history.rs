@@ -1,4 +1,4 @@
-//! What a viewer is told of the last minutes, and what may be changed from there.
+//! The history of the last minutes, and changes of limits, over the socket.
 
 #[macro_use]
 mod support;
@@ -34,17 +34,17 @@ fn ask_as(uid: u32, daemon: &Daemon, request: &Request) -> Reply {
 fn follow(known: &mut Option<Snapshot>, mut ask: impl FnMut(&Request) -> Reply) -> Vec<Snapshot> {
     let mut seen = Vec::new();
     loop {
-        let told = history(ask(&Request::History(known.as_ref().map_or(0, |it| it.moment))));
-        if let Some(base) = told.base {
+        let answer = history(ask(&Request::History(known.as_ref().map_or(0, |it| it.moment))));
+        if let Some(base) = answer.base {
             *known = Some(*base);
             seen.extend(known.clone());
         }
         let known = known.as_mut().expect("no base");
-        for frame in &told.frames {
+        for frame in &answer.frames {
             known.advance(frame);
             seen.push(known.clone());
         }
-        if known.moment == told.latest {
+        if known.moment == answer.latest {
             return seen;
         }
     }
@@ -87,11 +87,11 @@ fn moments_are_kept_four_times_a_second_while_there_are_programs() {
     let daemon = Daemon::pretending(8);
     let _client = Client::attach(&daemon, 8);
     std::thread::sleep(Duration::from_secs(2));
-    let told = history(daemon.ask(&Request::History(0)));
-    let [first, .., last] = &told.frames[..] else { panic!("{told:?}") };
-    let each_s = (last.now_ns - first.now_ns) as f64 * 1e-9 / (told.frames.len() - 1) as f64;
+    let answer = history(daemon.ask(&Request::History(0)));
+    let [first, .., last] = &answer.frames[..] else { panic!("{answer:?}") };
+    let each_s = (last.now_ns - first.now_ns) as f64 * 1e-9 / (answer.frames.len() - 1) as f64;
     // The first ones may be of its arrival.
-    assert!((0.2..1.0).contains(&each_s) || told.frames.len() < 7, "{each_s} s");
+    assert!((0.2..1.0).contains(&each_s) || answer.frames.len() < 7, "{each_s} s");
 }
 
 #[test]

@@ -141,17 +141,17 @@ fn what_isnt_the_socket_is_refused() {
 #[test]
 fn the_service_manager_hears_how_it_is() {
     let dir = tempfile::tempdir().unwrap();
-    let (path, ear) = (dir.path().join("scafd.sock"), dir.path().join("notify"));
-    let heard = UnixDatagram::bind(&ear).unwrap();
-    heard.set_read_timeout(Some(DEADLINE)).unwrap();
+    let (path, notify) = (dir.path().join("scafd.sock"), dir.path().join("notify"));
+    let socket = UnixDatagram::bind(&notify).unwrap();
+    socket.set_read_timeout(Some(DEADLINE)).unwrap();
     let next = || {
         let mut text = [0u8; 64];
-        let n = heard.recv(&mut text).unwrap();
+        let n = socket.recv(&mut text).unwrap();
         String::from_utf8_lossy(&text[..n]).into_owned()
     };
     let fd = made(&path, SocketType::SEQPACKET);
     let mut child =
-        start(&path, &fd, &[("NOTIFY_SOCKET", ear.to_str().unwrap()), ("WATCHDOG_USEC", "400000")]);
+        start(&path, &fd, &[("NOTIFY_SOCKET", notify.to_str().unwrap()), ("WATCHDOG_USEC", "400000")]);
     assert_eq!(next(), "READY=1");
     let since = Instant::now();
     // Nobody is there, so that nothing else wakes it.

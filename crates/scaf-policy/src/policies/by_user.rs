@@ -62,7 +62,7 @@ impl ByUser {
             false => program.cap(),
         };
         Claim {
-            // Ties go to whoever came first.
+            // Ties go to the first.
             id: programs.iter().map(|program| program.id).min().unwrap_or(ProgramId(0)),
             share: programs.iter().map(Program::sane_weight).fold(1e-3, f64::max),
             floor: 1,

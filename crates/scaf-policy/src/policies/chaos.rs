@@ -1,5 +1,5 @@
 //! Chaos: any DoP, on any PUs, at any moment, or none. For tests: programs have to compute the same under it.
-//! It heeds caps, since no program may exceed its own team size, but not floors, weights or the capacity.
+//! It respects caps, since no program may exceed its own team size, but not floors, weights or the capacity.
 
 use crate::splitmix::SplitMix;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};

@@ -1,13 +1,13 @@
-//! The best division by observed speedup curves, with curiosity at first and inertia afterwards.
+//! The best division by observed speedup curves, with exploration at first and hysteresis afterwards.
 //!
 //! The division is the exact optimum (`divide`, [`crate::optimum`]) over the speedups at observed DoPs: of
 //! the sum of weighted speedups or of their logarithms, with no speedup below a share of what an equal part
 //! would bring, and no context given where it doesn't help.
-//! - *Curiosity.* A curve may turn upwards where nobody has been. So for a while after programs came or went,
-//!   a DoP counts for what it may be at best, which is more the farther it is from those observed; one
+//! - *Exploration.* A curve may turn upwards where nobody has been. So for a while after programs came or
+//!   went, a DoP counts for what it may be at best, which is more the farther it is from those observed; one
 //!   measurement there replaces the optimism. A newcomer is measured on an equal part first, since the floor
 //!   follows from that.
-//! - *Inertia.* After that, changes must promise more than their cost and more than noise.
+//! - *Hysteresis.* After that, changes must promise more than their cost and more than noise.
 //! - *Loans.* A program in a serial phase keeps its minimum, and the others divide the rest. The division
 //!   with all of them is kept up meanwhile, so everyone has its own part again when the phase ends.
 

@@ -8,16 +8,8 @@ pub fn ticks() -> u64 {
 
 /// System calls that glibc may use here in place of newer ones of `privileges::PERMITTED`; newer
 /// processors don't have them.
+#[rustfmt::skip]
 pub const LEGACY_CALLS: &[libc::c_long] = &[
-    libc::SYS_access,
-    libc::SYS_epoll_wait,
-    libc::SYS_lstat,
-    libc::SYS_mkdir,
-    libc::SYS_open,
-    libc::SYS_poll,
-    libc::SYS_readlink,
-    libc::SYS_rename,
-    libc::SYS_stat,
-    libc::SYS_time,
-    libc::SYS_unlink,
+    libc::SYS_access, libc::SYS_epoll_wait, libc::SYS_lstat, libc::SYS_mkdir, libc::SYS_open, libc::SYS_poll,
+    libc::SYS_readlink, libc::SYS_rename, libc::SYS_stat, libc::SYS_time, libc::SYS_unlink,
 ];

@@ -1,4 +1,4 @@
-//! Packets over a socket, each with at most one file descriptor.
+//! Packets with file descriptors over a Unix socket.
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -8,18 +8,15 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Sends a packet.
-/// # Errors
-/// Nobody is at the other end, or takes it in time.
-pub fn send(to: impl AsFd, bytes: &[u8], fd: Option<BorrowedFd>) -> io::Result<()> {
-    let fds: Vec<BorrowedFd> = fd.into_iter().collect();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// Sends a packet with at most two descriptors.
+pub fn send(to: impl AsFd, bytes: &[u8], fds: &[BorrowedFd], flags: SendFlags) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() {
-        control.push(SendAncillaryMessage::ScmRights(&fds));
+        control.push(SendAncillaryMessage::ScmRights(fds));
     }
     loop {
-        match sendmsg(&to, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL) {
+        match sendmsg(&to, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL | flags) {
             Ok(_) => return Ok(()),
             Err(rustix::io::Errno::INTR) => {}
             Err(e) => return Err(e.into()),
@@ -27,9 +24,7 @@ pub fn send(to: impl AsFd, bytes: &[u8], fd: Option<BorrowedFd>) -> io::Result<(
     }
 }
 
-/// Takes a packet: its length, 0 where nobody is at the other end any more, and its descriptor.
-/// # Errors
-/// None comes in time.
+/// Receives a packet: its length, 0 if the other end is closed, and its first descriptor.
 pub fn receive(from: impl AsFd, bytes: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
     loop {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

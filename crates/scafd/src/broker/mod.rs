@@ -1,13 +1,14 @@
-//! The daemon's side of its broker, the process that keeps the few rights that a daemon for all users needs.
+//! The daemon's connection to the broker process (`broker_process`), which keeps the few rights that a daemon
+//! for all users needs.
 //!
-//! The daemon itself has none: it runs as a user without privileges. It asks over a socket that only the two
-//! have, by packets of one size ([`protocol`]), and waits for each answer. The broker believes none of it
-//! (`broker_process`). Where the broker doesn't answer any more it is lost, and the daemon ends.
+//! The daemon has no privileges. It asks over a socket pair, by packets of one size ([`protocol`]), and waits
+//! for each answer. The broker checks every request. If it no longer answers, the daemon ends.
 
 pub mod fd_passing;
 pub mod protocol;
 
 use protocol::{Answer, Ask, BYTES};
+use rustix::net::SendFlags;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::process::{Pid, WaitOptions, waitpid};
 use std::io;
@@ -16,12 +17,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long an answer may take: as long as a lease holds by default, after which the guardian acts.
+/// How long an answer may take: the default lease, after which the guardian acts.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long its start may take.
+/// How long the start may take.
 const START: Duration = Duration::from_secs(60);
 
-/// A way to ask it.
+/// A handle to the broker.
 #[derive(Clone, Debug)]
 pub struct Broker(Arc<Line>);
 
@@ -34,9 +35,7 @@ struct Line {
 }
 
 impl Broker {
-    /// The process `pid`, a child of ours, at the other end of `socket`.
-    /// # Errors
-    /// It is no socket.
+    /// The child process `pid`, at the other end of `socket`.
     pub fn new(socket: OwnedFd, pid: Pid) -> io::Result<Broker> {
         for which in [Timeout::Recv, Timeout::Send] {
             set_socket_timeout(&socket, which, Some(PATIENCE))?;
@@ -45,11 +44,9 @@ impl Broker {
         Ok(Broker(Arc::new(Line { socket, pid, turn, lost })))
     }
 
-    /// The first thing that it says, unasked: how it stops programs.
-    /// # Errors
-    /// It couldn't begin.
+    /// Waits for its first packet: how it stops programs.
     pub fn greeting(&self) -> io::Result<u32> {
-        // It may have to give back what an earlier daemon had narrowed, of any number of processes.
+        // It may first restore what an earlier daemon had narrowed, of any number of processes.
         set_socket_timeout(&self.0.socket, Timeout::Recv, Some(START))?;
         let said = self.0.answer();
         set_socket_timeout(&self.0.socket, Timeout::Recv, Some(PATIENCE))?;
@@ -59,30 +56,24 @@ impl Broker {
         }
     }
 
-    /// Asks, and waits for the answer.
-    /// # Errors
-    /// There is no broker any more.
+    /// Asks, and waits for the answer; an error means that the broker is lost.
     pub fn ask(&self, ask: &Ask) -> io::Result<Answer> {
         self.0.exchange(ask, None).map(|(answer, _)| answer)
     }
 
-    /// The same with a descriptor that goes along.
-    /// # Errors
-    /// There is no broker any more.
+    /// The same with a descriptor.
     pub fn ask_with(&self, ask: &Ask, fd: BorrowedFd) -> io::Result<Answer> {
         self.0.exchange(ask, Some(fd)).map(|(answer, _)| answer)
     }
 
     /// Asks for a descriptor, and a number with it.
-    /// # Errors
-    /// It is refused, or there is no broker any more.
     pub fn fetch(&self, ask: &Ask, with: Option<BorrowedFd>) -> io::Result<(OwnedFd, u64)> {
         let (answer, fd) = self.0.exchange(ask, with)?;
         let number = answer.done()?;
         Ok((fd.ok_or(io::ErrorKind::InvalidData)?, number))
     }
 
-    /// Whether it doesn't answer any more, or has hung up.
+    /// Whether it doesn't answer any more, or has closed the socket.
     pub fn is_lost(&self) -> bool {
         let line = &self.0;
         if !line.lost.load(Ordering::Relaxed) {
@@ -97,7 +88,7 @@ impl Broker {
 }
 
 impl AsFd for Broker {
-    /// Can be read when the broker is lost: what it says is taken in at once otherwise.
+    /// Readable when the broker is lost: answers are read at once otherwise.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.socket.as_fd()
     }
@@ -109,8 +100,9 @@ impl Line {
         if self.lost.load(Ordering::Relaxed) {
             return Err(io::ErrorKind::NotConnected.into());
         }
-        let answer = fd_passing::send(&self.socket, &ask.bytes(), fd).and_then(|()| self.answer());
-        // Half an answer now would be taken for one to the next question.
+        let answer = fd_passing::send(&self.socket, &ask.bytes(), fd.as_slice(), SendFlags::empty())
+            .and_then(|()| self.answer());
+        // A late answer would be taken for that to the next request.
         self.lost.fetch_or(answer.is_err(), Ordering::Relaxed);
         answer
     }
@@ -124,12 +116,12 @@ impl Line {
 }
 
 impl Drop for Line {
-    /// Hangs up, upon which the broker gives everything back and ends, and waits until it has. For one that
-    /// doesn't answer the guardian acts.
+    /// Closes the socket, whereupon the broker restores everything and ends, and waits for that. If the
+    /// broker doesn't answer, the guardian restores.
     fn drop(&mut self) {
-        // Where that is refused it hears of our end only.
-        let deaf = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both).is_err();
-        let lost = deaf || *self.lost.get_mut();
+        // If that fails, the broker notices only our end.
+        let open = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both).is_err();
+        let lost = open || *self.lost.get_mut();
         let _ = waitpid(Some(self.pid), if lost { WaitOptions::NOHANG } else { WaitOptions::empty() });
     }
 }

@@ -1,4 +1,4 @@
-//! Whom the broker may touch: processes that attached, as the kernel says.
+//! The processes that the broker may change: those that attached, verified by the kernel's credentials.
 
 use crate::apply::MOST_PROGRAMS;
 use crate::broker::protocol::Who;
@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// How far up a child's ancestors are looked at.
+/// How many ancestors of a child are checked.
 const GENERATIONS: usize = 8;
 
 /// A process that attached.
@@ -19,15 +19,15 @@ const GENERATIONS: usize = 8;
 pub struct One {
     /// Which process.
     pub who: Who,
-    /// Its user then; where it has become another user's, it isn't touched any more.
+    /// Its user then. If it becomes another user's, it isn't changed any more.
     pub uid: u32,
     /// Its group.
     pub gid: u32,
-    /// The affinity that its threads have without us, and those that they have had by us.
+    /// Its own affinity, and those that we have set.
     pub affinities: Option<(PuSet, Vec<PuSet>)>,
 }
 
-/// All of them.
+/// All attached processes.
 pub struct Attached {
     observer: Observer,
     socket: PathBuf,
@@ -35,18 +35,16 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// Nobody; who attaches has come to this socket.
+    /// None yet; processes attach by connecting to this socket.
     pub fn new(socket: &Path) -> Attached {
         Attached { observer: Observer::new(Path::new("/")), socket: socket.to_owned(), all: BTreeMap::new() }
     }
 
-    /// Takes in the process at the other end of a connection.
-    /// # Errors
-    /// The connection isn't one to the daemon's socket, or its process isn't that user's any more.
+    /// Adds the process at the other end of a connection, which must be one to the daemon's socket.
     pub fn add(&mut self, connection: &OwnedFd) -> io::Result<()> {
         let refused = || io::Error::from(io::ErrorKind::PermissionDenied);
         let ours = SocketAddrUnix::new(&self.socket)?;
-        // At the other end of a connection that the daemon had made itself would be whoever it likes.
+        // A connection that the daemon made itself could have any process at its other end.
         let came_to = SocketAddrUnix::try_from(getsockname(connection)?).map_err(|_| refused())?;
         if came_to.path_bytes() != ours.path_bytes() {
             return Err(refused());
@@ -68,19 +66,17 @@ impl Attached {
         Ok(())
     }
 
-    /// Whether there is nobody.
+    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Forgets one.
+    /// Removes one.
     pub fn remove(&mut self, pid: u32) {
         self.all.remove(&pid);
     }
 
-    /// A process that attached, and is the same user's still.
-    /// # Errors
-    /// It isn't, or has ended.
+    /// An attached process that still runs and is still the same user's, else an error.
     pub fn own(&mut self, pid: u32) -> io::Result<&mut One> {
         let process = self.observer.process(pid);
         let one = self.former(pid)?;
@@ -92,9 +88,7 @@ impl Attached {
         }
     }
 
-    /// The same by its start time as well.
-    /// # Errors
-    /// As for [`Attached::own`].
+    /// As [`Attached::own`], and with the same start time.
     pub fn same(&mut self, who: Who) -> io::Result<&mut One> {
         self.own(who.pid).and_then(|one| match one {
             one if one.who == who => Ok(one),
@@ -102,9 +96,7 @@ impl Attached {
         })
     }
 
-    /// A process that attached, whosever it is by now.
-    /// # Errors
-    /// It didn't.
+    /// A process that attached, whichever user it is now.
     pub fn former(&mut self, pid: u32) -> io::Result<&mut One> {
         self.all.get_mut(&pid).ok_or_else(|| io::ErrorKind::PermissionDenied.into())
     }

@@ -1,21 +1,19 @@
-//! Inspection helpers, which are the broker's children: only it can start them as other users.
+//! Inspection helpers. They are the broker's children, because only it can start them as other users.
 
 use crate::inspect::{User, calm_down, spawn};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Child;
 
-/// Most that there may be, those counted that were killed and haven't ended yet.
+/// Most at a time, killed ones that haven't ended included.
 const MOST: usize = 64;
 
-/// All of them, until they were waited for.
+/// All of them, until they are reaped.
 #[derive(Default)]
 pub struct Helpers(Vec<Child>);
 
 impl Helpers {
-    /// Starts one: its process id, and where its answer comes from.
-    /// # Errors
-    /// There are too many, or the system refuses.
+    /// Starts one: its process id, and the pipe of its answer.
     pub fn start(
         &mut self,
         pid: u32,
@@ -32,17 +30,17 @@ impl Helpers {
         Ok((helper, out))
     }
 
-    /// Has it take little of the machine.
+    /// Lowers its priority.
     pub fn calm_down(&self, helper: u32) {
         self.0.iter().filter(|child| child.id() == helper).for_each(|child| calm_down(child.id()));
     }
 
-    /// Ends it.
+    /// Kills it.
     pub fn kill(&mut self, helper: u32) {
         self.0.iter_mut().filter(|child| child.id() == helper).for_each(|child| drop(child.kill()));
     }
 
-    /// Whether there is no such helper any more.
+    /// Whether it has ended; then it is reaped.
     pub fn ended(&mut self, helper: u32) -> bool {
         self.0.retain_mut(|child| child.id() != helper || matches!(child.try_wait(), Ok(None)));
         !self.0.iter().any(|child| child.id() == helper)

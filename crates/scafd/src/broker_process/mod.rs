@@ -1,10 +1,8 @@
-//! The broker: the process that keeps the few rights that a daemon for all users needs, and does nothing but
-//! what the daemon asks for and it finds right itself. It reads no file that users wrote and no word of
-//! theirs.
+//! The broker process: keeps the few rights that a daemon for all users needs, and does what the daemon asks
+//! after checking it. It reads nothing that users wrote.
 //!
-//! It is forked before the daemon gives its rights up, and has the [guardian](crate::apply::guardian) for a
-//! child: where the broker is killed, that gives everything back. Where the daemon is, the broker has it do
-//! so.
+//! It is forked before the daemon gives its rights up, and is the parent of the
+//! [guardian](crate::apply::guardian), which restores everything if daemon or broker are killed.
 
 mod attached;
 mod helpers;
@@ -24,47 +22,45 @@ use attached::Attached;
 use helpers::Helpers;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, socketpair};
 use rustix::thread::CapabilitySet;
 use scaf_policy::PuSet;
 use socket_acl::set_bans;
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// How often lease and guardian are looked at while programs are attached.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
+/// How often lease and guardian are checked while programs are attached.
+const CHECK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 
 type Answered = io::Result<(Answer, Option<OwnedFd>)>;
 
-/// Starts the broker of a daemon whose socket is to be at `socket`, with these rights; `hands` are made
-/// there. Gives a way to ask it, and how it stops programs (0: not at all).
-/// # Errors
-/// The system has no room for a process, or the broker couldn't begin; it has said why then.
+/// Starts the broker of a daemon whose socket will be at `socket`, with these rights; it makes the `backend`.
+/// Gives a handle to it, and how it stops programs (0: not at all). If it can't start it logs why.
 pub fn start(
     socket: &Path,
     rights: CapabilitySet,
     lease: Lease,
-    hands: impl FnOnce() -> anyhow::Result<Apply>,
+    backend: impl FnOnce() -> anyhow::Result<Apply>,
 ) -> anyhow::Result<(Broker, u32)> {
     let (ours, its) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    // SAFETY: there are no other threads yet.
+    // SAFETY: this process has no other threads yet, so the child may allocate and take locks.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error().into()),
         0 => {
             drop(ours);
             fork::detach(c"scafd-broker", its.as_raw_fd());
-            // The guardian, which is among the hands, has the same.
+            // The guardian, which the backend starts, inherits the rights.
             let given_up = privileges::keep(rights).and_then(|()| privileges::hide());
-            let status = match given_up.map_err(anyhow::Error::from).and_then(|()| hands()) {
-                Ok(hands) => Server::new(its, hands, lease, socket).run(),
+            let status = match given_up.map_err(anyhow::Error::from).and_then(|()| backend()) {
+                Ok(backend) => Server::new(its, backend, lease, socket).run(),
                 Err(e) => {
                     crate::log::line(crate::log::Level::Error, format_args!("{e:#}"));
                     1
                 }
             };
-            // SAFETY: ends the process without running the daemon's exit handlers.
+            // SAFETY: _exit never returns and runs no exit handlers, which are the daemon's.
             unsafe { libc::_exit(status) }
         }
         pid => {
@@ -72,7 +68,7 @@ pub fn start(
             let pid =
                 rustix::process::Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave pid 0"))?;
             let broker = Broker::new(ours, pid)?;
-            let way = broker.greeting().map_err(|_| anyhow::anyhow!("the broker process didn't begin"))?;
+            let way = broker.greeting().map_err(|_| anyhow::anyhow!("the broker process didn't start"))?;
             Ok((broker, way))
         }
     }
@@ -81,7 +77,7 @@ pub fn start(
 struct Server {
     line: OwnedFd,
     lease: Lease,
-    hands: Apply,
+    backend: Apply,
     socket: PathBuf,
     attached: Attached,
     helpers: Helpers,
@@ -93,11 +89,11 @@ struct Server {
 }
 
 impl Server {
-    fn new(line: OwnedFd, hands: Apply, lease: Lease, socket: &Path) -> Server {
+    fn new(line: OwnedFd, backend: Apply, lease: Lease, socket: &Path) -> Server {
         Server {
             line,
             lease,
-            hands,
+            backend,
             socket: socket.to_owned(),
             attached: Attached::new(socket),
             helpers: Helpers::default(),
@@ -108,8 +104,7 @@ impl Server {
         }
     }
 
-    /// An error unless the process is one that has attached, and has that thread; for none at all, that is
-    /// this process itself.
+    /// Checks that an attached process has that thread. Two zeros stand for this process itself.
     fn has_thread(&mut self, pid: u32, tid: u32) -> io::Result<()> {
         if (pid, tid) == (0, 0) {
             return Ok(());
@@ -119,13 +114,13 @@ impl Server {
         if there { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
     }
 
-    /// Answers until the daemon hangs up, and gives everything back then.
+    /// Answers until the daemon closes the socket; dropping the backend then restores everything.
     fn run(mut self) -> i32 {
-        let way = self.hands.gangs().map_or(0, |gangs| gangs.way().code());
-        let mut said = fd_passing::send(&self.line, &Answer::Ready(way).bytes(), None);
+        let way = self.backend.gangs().map_or(0, |gangs| gangs.way().code());
+        let mut sent = self.send(&Answer::Ready(way), None);
         let mut packet = [0u8; BYTES];
-        while said.is_ok() {
-            self.look_around();
+        while sent.is_ok() {
+            self.wait();
             let (length, fd) = match fd_passing::receive(&self.line, &mut packet) {
                 Ok((length, fd)) if length > 0 => (length, fd),
                 _ => break,
@@ -135,26 +130,31 @@ impl Server {
                 None => Err(io::ErrorKind::InvalidInput.into()),
             };
             let (answer, fd) = answered.unwrap_or_else(|e| (self.refusal(&e), None));
-            said = fd_passing::send(&self.line, &answer.bytes(), fd.as_ref().map(std::os::fd::AsFd::as_fd));
+            sent = self.send(&answer, fd.as_ref());
         }
-        // A socket of a service manager's stays, and nobody is kept out by a daemon that isn't there.
+        // A service manager's socket stays, without bans.
         let _ = set_bans(&self.socket, &[]);
         0
     }
 
-    /// Waits for the daemon's next word while there are programs. Were we killed without a guardian, these
-    /// would have to help themselves. If the daemon isn't heard of for too long none waits for its turn.
-    fn look_around(&mut self) {
+    fn send(&self, answer: &Answer, fd: Option<&OwnedFd>) -> io::Result<()> {
+        let fd = fd.map(AsFd::as_fd);
+        fd_passing::send(&self.line, &answer.bytes(), fd.as_slice(), SendFlags::empty())
+    }
+
+    /// Waits for the next request while programs are attached, and keeps a guardian running. Ends the turns
+    /// if the daemon's lease has expired, so that no program stays stopped.
+    fn wait(&mut self) {
         while self.take_turns || !self.attached.is_empty() {
             let mut poll = [PollFd::new(&self.line, PollFlags::IN)];
-            if !matches!(rustix::event::poll(&mut poll, Some(&LOOK)), Ok(0)) {
+            if !matches!(rustix::event::poll(&mut poll, Some(&CHECK)), Ok(0)) {
                 return;
             }
-            self.hands.look_after_guardian();
-            // By then the daemon will notice when it goes on, and have them take turns again.
+            self.backend.look_after_guardian();
+            // The daemon will notice that when it goes on, and send the turns again.
             if self.take_turns
                 && self.lease.was_widened()
-                && let Some(gangs) = self.hands.gangs()
+                && let Some(gangs) = self.backend.gangs()
             {
                 gangs.take(Vec::new());
                 self.take_turns = false;
@@ -164,7 +164,7 @@ impl Server {
 
     fn refusal(&mut self, error: &io::Error) -> Answer {
         match error.raw_os_error() {
-            // The second is what /proc says of a process that has ended.
+            // ENOENT is what /proc gives for a process that has ended.
             Some(libc::ESRCH | libc::ENOENT) => return Answer::Gone,
             Some(number) => return Answer::Refused(number),
             None => {}
@@ -172,7 +172,7 @@ impl Server {
         match error.kind() {
             io::ErrorKind::NotFound => Answer::Gone,
             io::ErrorKind::PermissionDenied => {
-                self.complaints.warn("the daemon asked its broker for what it may not have");
+                self.complaints.warn("the daemon asked its broker for something that it may not have");
                 Answer::Refused(libc::EPERM)
             }
             io::ErrorKind::QuotaExceeded => Answer::Refused(libc::EDQUOT),
@@ -198,7 +198,7 @@ impl Server {
             Ask::Executable(pid) => {
                 let one = self.attached.own(*pid)?;
                 let open = || {
-                    // Only as a path: so its file system isn't asked for anything.
+                    // O_PATH, so that the file system, which may be a user's own, isn't asked for anything.
                     let flags = OFlags::PATH | OFlags::CLOEXEC;
                     Ok(rustix::fs::open(format!("/proc/{pid}/exe"), flags, Mode::empty())?)
                 };
@@ -222,7 +222,7 @@ impl Server {
             Ask::Count { pid, tid, kind, config } => {
                 self.has_thread(*pid, *tid)?;
                 let counter = Counter::open(Code { kind: *kind, config: *config }, *tid)?;
-                // Meanwhile it may have ended, and its number be another user's thread's.
+                // Meanwhile the thread may have ended, and its id be another user's.
                 self.has_thread(*pid, *tid)?;
                 Ok((Answer::Done(0), Some(counter.into())))
             }
@@ -237,20 +237,20 @@ impl Server {
             }
             Ask::TakeTurns => {
                 let turns = std::mem::take(&mut self.turns);
-                let gangs = self.hands.gangs().ok_or(io::ErrorKind::InvalidInput)?;
+                let gangs = self.backend.gangs().ok_or(io::ErrorKind::InvalidInput)?;
                 self.take_turns = !turns.is_empty();
                 gangs.take(turns);
                 done(gangs.slice().as_nanos() as u64)
             }
             Ask::Unstopped => {
-                self.unstopped.extend(self.hands.gangs().map(Gangs::failed).unwrap_or_default());
+                self.unstopped.extend(self.backend.gangs().map(Gangs::failed).unwrap_or_default());
                 let Some((member, mut why)) = self.unstopped.pop_front() else { return done(0) };
                 why.truncate(why.floor_char_boundary(MOST_TEXT));
                 let who = Who { pid: member.pid, starttime: member.starttime };
                 Ok((Answer::Unstopped(who, why), None))
             }
             Ask::Wake => {
-                self.hands.wake_guardian();
+                self.backend.wake_guardian();
                 done(0)
             }
             Ask::Unlink => {
@@ -269,10 +269,10 @@ impl Server {
         let known = masks.iter().chain(std::iter::once(mask));
         self.attached.same(who)?.affinities = Some((own.clone(), known.cloned().collect()));
         let target = Target { pid: who.pid, starttime: who.starttime, own, masks };
-        answered(self.hands.narrow(&target, mask).map(Answer::Set))
+        answered(self.backend.narrow(&target, mask).map(Answer::Set))
     }
 
-    /// Also of a process that has become another user's meanwhile, but then only what it has by us.
+    /// Also restores a process that has become another user's, but then only affinities that we have set.
     fn restore(&mut self, who: Who, own: &PuSet, masks: &[PuSet]) -> Answered {
         let affinities = match self.attached.same(who) {
             Ok(one) => {
@@ -287,10 +287,10 @@ impl Server {
         };
         let (own, masks) = (&affinities.0, &affinities.1);
         let target = Target { pid: who.pid, starttime: who.starttime, own, masks };
-        answered(self.hands.restore(&target).map(|()| Answer::Done(0)))
+        answered(self.backend.restore(&target).map(|()| Answer::Done(0)))
     }
 
-    /// A child has its affinity by us if it is one that we set for its parent, whosever the child is.
+    /// Restores a child whose affinity is one that we set for its parent, whichever user it is.
     fn restore_child(&mut self, pid: u32, parent: u32) -> Answered {
         let one = self.attached.former(parent)?.clone();
         let Some((own, masks)) = &one.affinities else { return Err(io::ErrorKind::PermissionDenied.into()) };
@@ -298,7 +298,7 @@ impl Server {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         let target = Target { pid: parent, starttime: one.who.starttime, own, masks };
-        self.hands.restore_child(pid, &target);
+        self.backend.restore_child(pid, &target);
         Ok((Answer::Done(0), None))
     }
 }

@@ -1,5 +1,5 @@
-//! Keeps users from connecting: by the access list of the daemon's socket (`acl(5)`), so that it costs the
-//! daemon nothing. An administrator's own entries stay, all but those of users who may only execute.
+//! Bans users by the access list of the daemon's socket (`acl(5)`), so that the kernel refuses them at no
+//! cost to the daemon. An administrator's own entries stay, but for users with only the right to execute.
 
 use crate::privileges::UNKNOWN;
 use rustix::fs::{XattrFlags, lgetxattr, lsetxattr};
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use std::io;
 use std::path::Path;
 
-/// The attribute, the version of its form, and the tags of its entries: Linux's `posix_acl_xattr.h`.
+/// The attribute, its version, and the tags of its entries: Linux's `posix_acl_xattr.h`.
 const NAME: &str = "system.posix_acl_access";
 const VERSION: u32 = 2;
 const OWNER: u16 = 0x01;
@@ -16,9 +16,9 @@ const OWNERS_GROUP: u16 = 0x04;
 const GROUP: u16 = 0x08;
 const MASK: u16 = 0x10;
 const OTHERS: u16 = 0x20;
-/// What an entry says whose tag says all.
+/// The id in an entry whose tag needs none.
 const NOBODY: u32 = u32::MAX;
-/// To execute a socket is nothing. So this keeps a user out as 0 does, but we know it again.
+/// The right to execute means nothing for a socket. So this bans a user as 0 does, and marks our entries.
 const OURS: u16 = 1;
 /// Room for what administrators have.
 const MOST_BYTES: usize = 4096;
@@ -30,9 +30,7 @@ struct Entry {
     id: u32,
 }
 
-/// Has these users, and no others, be kept out of the socket at `path`.
-/// # Errors
-/// Root is among them, or the file system has no access lists.
+/// Bans these users, and no others, from the socket at `path`. Fails for root, and without access lists.
 pub fn set_bans(path: &Path, users: &[u32]) -> io::Result<()> {
     if users.contains(&0) {
         return Err(io::ErrorKind::PermissionDenied.into());
@@ -41,7 +39,7 @@ pub fn set_bans(path: &Path, users: &[u32]) -> io::Result<()> {
     let before = match lgetxattr(path, NAME, &mut bytes) {
         Ok(length) => parse(&bytes[..length]).ok_or(io::ErrorKind::InvalidData)?,
         Err(Errno::NODATA) => of_mode(rustix::fs::lstat(path)?.st_mode),
-        // Nobody is kept out there.
+        // Without access lists nobody is banned.
         Err(Errno::OPNOTSUPP) if users.is_empty() => return Ok(()),
         Err(e) => return Err(e.into()),
     };
@@ -65,7 +63,7 @@ fn without_ours(mut list: Vec<Entry>) -> Vec<Entry> {
     if list.iter().all(|entry| ![USER, GROUP].contains(&entry.tag))
         && let Some(at) = list.iter().position(|entry| entry.tag == MASK)
     {
-        // It was there for our entries.
+        // The mask was added for our entries.
         let mask = list.remove(at).may;
         list.iter_mut().filter(|entry| entry.tag == OWNERS_GROUP).for_each(|group| group.may &= mask);
     }
@@ -79,7 +77,7 @@ fn with(mut list: Vec<Entry>, users: &[u32]) -> Vec<Entry> {
     }
     let of_group = list.iter().find(|entry| entry.tag == OWNERS_GROUP).map_or(0, |group| group.may);
     if list.iter().all(|entry| entry.tag != MASK) {
-        // Linux doesn't look at a list whose mask is 0.
+        // Linux ignores a list whose mask is 0.
         list.push(Entry { tag: MASK, may: of_group.max(OURS), id: NOBODY });
     }
     let is_named = |list: &[Entry], user| list.iter().any(|it| (it.tag, it.id) == (USER, user));
@@ -147,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_and_an_admins_entries_stay(list in admins(), users in users()) {
+        fn lists_are_parsed_as_written_and_an_admins_entries_stay(list in admins(), users in users()) {
             prop_assert_eq!(parse(&to_bytes(&list)), Some(list.clone()));
             let ours = with(list.clone(), &users);
             prop_assert!(ours.is_sorted_by_key(|entry| entry.tag));
@@ -158,7 +156,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_may_stand_there(bytes in vec(any::<u8>(), 0..60)) {
+        fn any_bytes_are_parsed_or_refused(bytes in vec(any::<u8>(), 0..60)) {
             if let Some(list) = parse(&bytes) {
                 prop_assert_eq!(to_bytes(&list), bytes);
             }
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_its_mode_back_and_root_is_never_kept_out() {
+    fn a_file_has_its_mode_back_and_root_is_never_banned() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
         let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
@@ -180,7 +178,7 @@ mod tests {
         };
         match set_bans(&path, &[7, 9]) {
             Err(e) if e.raw_os_error() == Some(libc::EOPNOTSUPP) => {
-                eprintln!("no access lists in {}: nothing is tested", path.display());
+                eprintln!("skipped: no access lists in {}", path.display());
                 return;
             }
             done => done.unwrap(),

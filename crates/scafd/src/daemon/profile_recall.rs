@@ -93,7 +93,7 @@ impl Profiles {
 
     /// The memory's answers since the last call.
     pub fn answers(&mut self) -> Vec<Answer> {
-        let answers = self.remember.as_mut().map(Remember::told).unwrap_or_default();
+        let answers = self.remember.as_mut().map(Remember::answers).unwrap_or_default();
         for answer in &answers {
             if let Answer::Reply { connection, .. } = answer {
                 self.asking.retain(|(asks, _)| asks != connection);

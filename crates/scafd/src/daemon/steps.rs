@@ -193,7 +193,7 @@ impl Daemon {
         let is_spent = self.budget.is_spent(owner, self.talk.is_trusted(owner), now);
         let may_be_in_call = || {
             let pages = self.talk.pages(id.0)?;
-            let runtimes: Vec<_> = pages.told_runtimes().collect();
+            let runtimes: Vec<_> = pages.reported_runtimes().collect();
             let running = |page: crate::estimate::Page| page.1.iter().flatten().any(|slot| slot.team > 0);
             let in_region = || pages.read().is_some_and(running);
             let is_deferred = self.deferred.contains(id);

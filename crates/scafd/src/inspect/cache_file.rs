@@ -1,8 +1,8 @@
-//! What was found out about a user's files, kept from one of their daemons to the next. Reading the libraries
+//! A cache file with what is known of a user's files, for the next daemon of that user. Reading the libraries
 //! of a Python program takes 0.05 to 0.1 s of CPU time, some 3% of what many such programs take themselves.
 //!
-//! The file is the user's own, so it is as far to be trusted as what a helper answers. It is only believed if
-//! the same executable wrote it: another version may judge in another way.
+//! The file is the user's own, so it is trusted as little as a helper's answer. It only counts if the same
+//! executable wrote it: another version may have another analysis.
 
 use rustix::fs::OFlags;
 use scaf_inspect::ModuleCache;
@@ -22,17 +22,17 @@ struct Contents<C> {
     files: C,
 }
 
-/// Where it is kept.
+/// The file.
 #[derive(Debug, Clone)]
 pub struct CacheFile(PathBuf);
 
 impl CacheFile {
-    /// At this path, which needs not be there.
+    /// At this path, which need not exist.
     pub fn at(path: PathBuf) -> CacheFile {
         CacheFile(path)
     }
 
-    /// What is there; nothing if that isn't to be read or of another version.
+    /// Its contents; empty if it can't be read or is of another version.
     pub fn read(&self) -> ModuleCache {
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let open = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(&self.0);
@@ -48,9 +48,7 @@ impl CacheFile {
         files.unwrap_or_default()
     }
 
-    /// Replaces what is there, at once.
-    /// # Errors
-    /// The folder can't be made, or the file not be written.
+    /// Replaces it atomically.
     pub fn write(&self, files: &ModuleCache) -> io::Result<()> {
         let folder = self.0.parent().unwrap_or(Path::new("/"));
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -70,7 +68,7 @@ impl CacheFile {
     }
 }
 
-/// Changes when this executable does.
+/// Identifies this executable.
 fn executable() -> String {
     let about = std::fs::metadata("/proc/self/exe")
         .map(|about| format!("{}:{}:{}.{}", about.ino(), about.len(), about.mtime(), about.mtime_nsec()));
@@ -86,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_only_the_owner_can() {
+    fn contents_are_read_as_written_and_only_by_the_owner() {
         let folder = tempfile::tempdir().expect("a folder");
         let kept = CacheFile::at(folder.path().join("a/b/files.json"));
         assert!(kept.read().is_empty());
@@ -100,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_of_another_version_or_no_file_is_nothing() {
+    fn a_file_that_is_damaged_or_of_another_version_is_empty() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("files.json");
         let kept = CacheFile::at(path.clone());

@@ -1,49 +1,30 @@
-//! What a helper gives up before it looks at anything: its user wrote what it reads, and might take it over.
-//! Then it has nothing but the descriptors of the files that it reads, and the pipe for its answer.
+//! Confines a helper before it reads anything, because the files are its user's and might take it over. It
+//! keeps only the descriptors of these files and the pipe of its answer.
 //!
-//! It opens these files as the program's user, with that user's rights only. After that it is a user of its
-//! own: the program's could send it signals and change its limits.
+//! It opens the files with the rights of the program's user. Then it becomes a user of its own: the program's
+//! user could signal it and change its limits.
 
 use crate::privileges::{self, Account, only};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seccompiler::{BpfProgram, apply_filter};
 use std::io;
 
-/// All system calls that reading open files, an allocator and writing an answer make, and those by which a
-/// program ends or is stopped.
+/// The system calls for reading open files, allocating memory, writing an answer, and ending.
+#[rustfmt::skip]
 const PERMITTED: &[libc::c_long] = &[
-    libc::SYS_brk,
-    libc::SYS_close,
-    libc::SYS_exit,
-    libc::SYS_exit_group,
-    libc::SYS_fstat,
-    libc::SYS_futex,
-    libc::SYS_getrandom,
-    libc::SYS_lseek,
-    libc::SYS_madvise,
-    libc::SYS_mmap,
-    libc::SYS_mprotect,
-    libc::SYS_mremap,
-    libc::SYS_munmap,
-    libc::SYS_pread64,
-    libc::SYS_read,
-    libc::SYS_readv,
-    libc::SYS_restart_syscall,
-    libc::SYS_rt_sigaction,
-    libc::SYS_rt_sigprocmask,
-    libc::SYS_rt_sigreturn,
-    libc::SYS_sched_yield,
-    libc::SYS_sigaltstack,
-    libc::SYS_write,
-    libc::SYS_writev,
+    libc::SYS_brk, libc::SYS_close, libc::SYS_exit, libc::SYS_exit_group, libc::SYS_fstat, libc::SYS_futex,
+    libc::SYS_getrandom, libc::SYS_lseek, libc::SYS_madvise, libc::SYS_mmap, libc::SYS_mprotect,
+    libc::SYS_mremap, libc::SYS_munmap, libc::SYS_pread64, libc::SYS_read, libc::SYS_readv,
+    libc::SYS_restart_syscall, libc::SYS_rt_sigaction, libc::SYS_rt_sigprocmask, libc::SYS_rt_sigreturn,
+    libc::SYS_sched_yield, libc::SYS_sigaltstack, libc::SYS_write, libc::SYS_writev,
 ];
 
-/// As whom a helper opens files, if it is root.
+/// The user with whose rights a helper opens files, if it is root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct User {
-    /// Its number.
+    /// Its id.
     pub uid: u32,
-    /// The number of its group.
+    /// Its group's id.
     pub gid: u32,
 }
 
@@ -58,12 +39,10 @@ impl std::str::FromStr for User {
     }
 }
 
-/// Has this process start no other and be traced by nobody; then opens files as that user, and gives up
-/// whatever it needed for it. What is opened can be read from then on, and nothing else be done.
-/// # Errors
-/// The kernel refuses.
+/// Makes this process untraceable and unable to start others, opens files as that user, and drops all rights.
+/// From then on it can only read what it has opened.
 pub fn confined<T>(user: Option<User>, open: impl FnOnce() -> T) -> io::Result<T> {
-    // Where memory ends the kernel is to end a helper, not the daemon.
+    // If memory runs out the kernel is to kill a helper, not the daemon.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     privileges::hide()?;
     rustix::thread::set_no_new_privs(true)?;
@@ -75,12 +54,12 @@ pub fn confined<T>(user: Option<User>, open: impl FnOnce() -> T) -> io::Result<T
         Some(user) => {
             let inspector = Account::of_inspector(&Account::passwd());
             privileges::with_rights_kept(user.uid, user.gid)?;
-            // Becoming another user has made it one that can be traced, if the system says so.
+            // Becoming another user resets the dumpable flag to the system's default.
             privileges::hide()?;
             let opened = open();
             privileges::raise()?;
             match privileges::become_for_good(&inspector) {
-                // This user namespace has no such user; without rights it is by now all the same.
+                // This user namespace has no such user; its rights are dropped all the same.
                 Err(e) if e.raw_os_error() == Some(libc::EINVAL) => {}
                 done => done?,
             }
@@ -105,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_opened_by_then() {
+    fn opening_is_not_allowed() {
         for call in [libc::SYS_openat, libc::SYS_socket, libc::SYS_readlinkat, libc::SYS_statx] {
             assert!(!PERMITTED.contains(&call));
         }

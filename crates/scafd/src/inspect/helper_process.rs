@@ -1,4 +1,4 @@
-//! A helper's process: a child of ours, or of the broker where there is one.
+//! A helper's process: our child, or the broker's if there is one.
 
 use super::confine::User;
 use crate::broker::Broker;
@@ -10,13 +10,13 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 const GENTLE: i32 = 19;
-/// CPU time a helper has, in seconds.
+/// CPU time of a helper, in seconds.
 const CPU_S: u64 = 10;
-/// Memory a helper has, in bytes, all that is mapped counted: it takes 60 million for Python with
-/// scikit-learn, LightGBM and XGBoost. It must not fill what the daemon has, whose control group it is in.
+/// Address space of a helper, in bytes: Python with scikit-learn, LightGBM and XGBoost takes 60 million. It
+/// shares the daemon's control group and must not fill it.
 const MEMORY: u64 = 128 << 20;
 
-/// A helper at work, or one that was told to end.
+/// A helper, running or killed.
 pub struct HelperProcess {
     pid: u32,
     out: Option<File>,
@@ -29,16 +29,14 @@ enum By {
 }
 
 impl HelperProcess {
-    /// Starts one that looks at the process `pid`, as this user where we can be others.
-    /// # Errors
-    /// The system refuses, or the broker does.
+    /// Starts one for the process `pid`, as this user if we may change users.
     pub fn start(
         pid: u32,
         user: User,
         known: Option<&[u8]>,
         by: Option<&Broker>,
     ) -> io::Result<HelperProcess> {
-        let known = known.map(told).transpose()?;
+        let known = known.map(memfd).transpose()?;
         if let Some(broker) = by {
             let (out, pid) = broker.fetch(&Ask::Inspect(pid), known.as_ref().map(AsFd::as_fd))?;
             let pid = u32::try_from(pid).map_err(io::Error::other)?;
@@ -53,19 +51,17 @@ impl HelperProcess {
         self.pid
     }
 
-    /// Where its answer comes from.
+    /// The pipe of its answer.
     pub fn out(&self) -> Option<BorrowedFd<'_>> {
         self.out.as_ref().map(AsFd::as_fd)
     }
 
     /// Reads some of its answer; 0 at its end.
-    /// # Errors
-    /// There is nothing yet.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.out.as_mut().map_or(Ok(0), |out| out.read(buffer))
     }
 
-    /// Has it take little of the machine from now on.
+    /// Lowers its priority.
     pub fn calm_down(&self) {
         match &self.by {
             By::Us(_) => calm_down(self.pid),
@@ -73,7 +69,7 @@ impl HelperProcess {
         }
     }
 
-    /// Ends it. What it says still isn't heard: the end of its pipe would wake the daemon again and again.
+    /// Kills it and closes its pipe, whose end would wake the daemon again and again.
     pub fn kill(&mut self) {
         drop(self.out.take());
         match &mut self.by {
@@ -82,7 +78,7 @@ impl HelperProcess {
         }
     }
 
-    /// Whether it has ended, and was waited for.
+    /// Whether it has ended; then it is reaped.
     pub fn ended(&mut self) -> bool {
         match &mut self.by {
             By::Us(child) => !matches!(child.try_wait(), Ok(None)),
@@ -98,19 +94,18 @@ impl HelperProcess {
     }
 }
 
-/// Has a helper take little of the machine.
+/// Lowers a helper's priority.
 pub fn calm_down(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
-        // It isn't waited for, so the number is still its own. If it ended just now, that is well.
+        // It isn't reaped yet, so the id is still its own. If it has just ended, the call fails, which is
+        // fine.
         let _ = rustix::process::setpriority_process(Some(pid), GENTLE);
     }
 }
 
-/// Starts a helper, with the file of what is known, and gives its answer's pipe, which never blocks.
-/// # Errors
-/// The system refuses.
+/// Starts a helper with what is known as standard input; gives the pipe of its answer, which doesn't block.
 pub fn spawn(pid: u32, user: User, known: Option<OwnedFd>) -> io::Result<(Child, OwnedFd)> {
-    // By this link: after an upgrade the path leads to another version, or nowhere.
+    // By this link, because after an upgrade the path may name another version.
     let mut command = Command::new("/proc/self/exe");
     command.arg("--inspect").arg(pid.to_string());
     command.env_clear().current_dir("/");
@@ -118,12 +113,13 @@ pub fn spawn(pid: u32, user: User, known: Option<OwnedFd>) -> io::Result<(Child,
     if rustix::process::geteuid().is_root() {
         command.arg("--inspect-as").arg(format!("{}:{}", user.uid, user.gid));
     }
-    // SAFETY: between fork and exec only system calls are made.
+    // SAFETY: the closure makes only system calls, which are safe between fork and exec: no allocation, no
+    // locks.
     unsafe {
         command.pre_exec(|| {
             use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
             rustix::thread::set_no_new_privs(true)?;
-            // The daemon itself may have less.
+            // The daemon itself may be allowed less.
             let memory = Some(getrlimit(Resource::As).maximum.map_or(MEMORY, |most| most.min(MEMORY)));
             setrlimit(Resource::As, Rlimit { current: memory, maximum: memory })?;
             setrlimit(Resource::Cpu, Rlimit { current: Some(CPU_S), maximum: Some(CPU_S) })?;
@@ -141,7 +137,7 @@ pub fn spawn(pid: u32, user: User, known: Option<OwnedFd>) -> io::Result<(Child,
     Ok((child, out.into()))
 }
 
-fn told(known: &[u8]) -> io::Result<OwnedFd> {
+fn memfd(known: &[u8]) -> io::Result<OwnedFd> {
     let mut file = File::from(rustix::fs::memfd_create(c"scaf-known", rustix::fs::MemfdFlags::CLOEXEC)?);
     file.write_all(known)?;
     file.rewind()?;

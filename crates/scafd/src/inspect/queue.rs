@@ -1,19 +1,18 @@
-//! Who is inspected next, and when. Pure.
+//! The queue of inspections: round robin over users, so that no user delays others' programs. Pure.
 //!
-//! Every user has a line of jobs, and the lines take turns, so that no user delays others' programs. A
-//! program that is still loading libraries waits until it has loaded none for a while: Python with LightGBM
+//! A program that is loading libraries is inspected once it has loaded none for a while: Python with LightGBM
 //! loads 60 in 0.7 s, and an inspection for every few of them took a tenth of the machine.
 
 use scaf_policy::ProgramId;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// How long it has to tell of nothing new: its regions do so at once.
+/// How long it has to load nothing new.
 const QUIET: Duration = Duration::from_millis(100);
 /// How long a job waits for that at most.
 const LONGEST: Duration = Duration::from_millis(800);
-/// After which a program is worth the 3 ms that an inspection takes, if others of its executable were
-/// inspected, and nothing urgent was found.
+/// The age from which a program is worth the 3 ms of an inspection, if others of its executable were
+/// inspected and nothing urgent was found.
 const LATER: Duration = Duration::from_millis(250);
 
 /// When a program is to be inspected.
@@ -36,7 +35,7 @@ pub struct Job {
     pub pid: u32,
     /// Its user.
     pub uid: u32,
-    /// Whose that user is, whose turn it takes.
+    /// The owner of that user id, whose turn it takes.
     pub owner: u32,
     /// Its group.
     pub gid: u32,
@@ -53,13 +52,12 @@ struct Waiting {
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Users with jobs, none of them empty; whose turn it is stands in front.
+    /// Users with jobs; the next one's are in front.
     users: VecDeque<(u32, VecDeque<Waiting>)>,
 }
 
 impl Queue {
-    /// Adds a job, due at once or when its program has loaded its libraries; it replaces one for the same
-    /// program.
+    /// Adds a job; it replaces one for the same program.
     pub(super) fn push(&mut self, job: Job, when: When, now: Instant) {
         let due = match when {
             When::Now => now,
@@ -80,7 +78,7 @@ impl Queue {
         }
     }
 
-    /// Takes out a program's job.
+    /// Removes a program's job.
     pub(super) fn forget(&mut self, id: ProgramId) {
         for (_, jobs) in &mut self.users {
             jobs.retain(|waiting| waiting.job.id != id);
@@ -88,8 +86,7 @@ impl Queue {
         self.users.retain(|(_, jobs)| !jobs.is_empty());
     }
 
-    /// The next job that is due, of a user for whom nobody is `busy`. That user's next turn comes after all
-    /// others'.
+    /// The next job that is due, of a user without a running helper (`busy`), who then goes to the end.
     pub(super) fn pop(&mut self, now: Instant, busy: impl Fn(u32) -> bool) -> Option<Job> {
         let due = |jobs: &VecDeque<Waiting>| jobs.iter().position(|waiting| waiting.due <= now);
         let at = self.users.iter().position(|(uid, jobs)| due(jobs).is_some() && !busy(*uid))?;
@@ -101,7 +98,7 @@ impl Queue {
         job
     }
 
-    /// When the next job falls due, of those that aren't.
+    /// When the next job becomes due.
     pub(super) fn next_due(&self, now: Instant) -> Option<Instant> {
         let dues = self.users.iter().flat_map(|(_, jobs)| jobs.iter().map(|waiting| waiting.due));
         dues.filter(|due| *due > now).min()

@@ -1,15 +1,13 @@
-//! Helpers that were killed but have not ended yet.
-//!
-//! A killed process that reads from a file system whose server doesn't answer (FUSE) may stay. So nobody
-//! waits for it.
+//! Reaps killed helpers without waiting: one that reads from a file system whose server doesn't answer (FUSE)
+//! may never end.
 
 use super::helper_process::HelperProcess;
 use std::time::{Duration, Instant};
 
-/// First pause between two looks; it doubles up to [`LONGEST`]. An ordinary helper ends within 1 ms.
+/// First pause between two checks; it doubles up to [`LONGEST`]. An ordinary helper ends within 1 ms.
 const FIRST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(10);
-/// How long the daemon's end may be held up.
+/// How long to wait at the daemon's end.
 const AT_THE_END: Duration = Duration::from_millis(200);
 
 struct One {
@@ -45,7 +43,7 @@ impl Reaper {
         });
     }
 
-    /// When to look again.
+    /// When to check again.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.all.iter().map(|one| one.next).min()
     }
@@ -79,7 +77,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn the_killed_are_reaped_at_a_later_look_and_hold_only_their_user_up() {
+    fn killed_helpers_are_reaped_at_a_later_check_and_block_only_their_user() {
         let mut dying = Reaper::default();
         let child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id();
@@ -95,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_does_not_end_is_looked_at_less_and_less_often_and_let_go_at_the_end() {
+    fn one_that_does_not_end_is_checked_less_and_less_often_and_left_at_the_end() {
         let mut dying = Reaper::default();
         let child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = rustix::process::Pid::from_child(&child);

@@ -1,6 +1,5 @@
-//! What control groups allow: the CPU quota and the cpuset of a process's group and of every group around it,
-//! in version 2 and version 1, as `/proc/PID/cgroup` and our own mounts lead there. A container's process
-//! sees other paths, which don't matter.
+//! What control groups allow: CPU quota and cpuset of a process's group and of every group around it, in
+//! versions 2 and 1, found by `/proc/PID/cgroup` and our own mounts.
 
 use super::files::read_text;
 use scaf_policy::PuSet;
@@ -19,12 +18,11 @@ pub struct Cgroup {
 struct Hierarchy {
     mount: PathBuf,
     group: PathBuf,
-    /// Seen from another namespace, a path climbs out of the mount: that name is another group's.
+    /// Whether the path leads out of the mount, as in another cgroup namespace; then it names another group.
     outside: bool,
 }
 
-/// What processes' groups allow, each as of the moment at which one of its processes was first asked about:
-/// processes of one group cost one look at it.
+/// What processes' groups allow. Each group is read once, so processes of one group cost little.
 pub struct Groups {
     root: PathBuf,
     mounts: String,
@@ -40,7 +38,7 @@ impl Groups {
         Groups { mounts, ..Groups::unseen(root) }
     }
 
-    /// Sees no mounts, so that everybody is allowed everything.
+    /// Without mounts: every process is allowed everything.
     pub fn unseen(root: &Path) -> Groups {
         Groups { root: root.to_owned(), mounts: String::new(), known: BTreeMap::new(), unusual: 0 }
     }
@@ -58,14 +56,13 @@ impl Groups {
         found
     }
 
-    /// How many levels deeper than groups usually lie those were that were looked at so far, together. Each
-    /// takes two files, some 6 us to read.
+    /// Levels beyond the usual number of all groups read so far. Each takes two files, some 6 us to read.
     pub fn unusual(&self) -> u32 {
         self.unusual
     }
 }
 
-/// What is missing, unreadable or out of our sight allows everything.
+/// What is missing, unreadable or outside of our mounts allows everything.
 fn read(root: &Path, groups: &str, mounts: &str, unusual: &mut u32) -> Cgroup {
     let hierarchy = |controller| hierarchy(groups, mounts, controller).filter(|found| !found.outside);
     let mut levels = |hierarchy: &Hierarchy| {
@@ -185,7 +182,7 @@ fn hierarchy(groups: &str, mounts: &str, controller: &str) -> Option<Hierarchy> 
 /// Service managers, and containers within containers, make fewer.
 const USUAL_LEVELS: usize = 16;
 
-/// Levels of groups that are looked at, the outermost ones. Users may make as many as they like in theirs.
+/// Levels of groups that are read, the outermost ones: users may nest their own as deep as they like.
 const MOST_LEVELS: usize = 64;
 
 /// The folders from our group up to the mount point.
@@ -207,7 +204,7 @@ fn cpu_max(text: &str) -> Option<f64> {
     ratio(quota, fields.next().map_or(Some(100_000.0), |p| p.parse().ok())?)
 }
 
-/// -1 is version 1's word for no limit.
+/// Version 1 writes -1 for no limit.
 fn ratio(quota: f64, period: f64) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then(|| quota / period).filter(|contexts| contexts.is_finite())
 }

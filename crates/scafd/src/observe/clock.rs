@@ -15,7 +15,7 @@ pub fn cpu_ns(pid: u32) -> Option<u64> {
     // The kernel's encoding of "CPU clock of the process PID, in scheduler time" (CPUCLOCK_SCHED is 2).
     let clock = (!pid << 3) | 2;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is valid for writing.
+    // SAFETY: the kernel writes one timespec, which `time` is.
     let rc = unsafe { libc::clock_gettime(clock, &mut time) };
     (rc == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
@@ -23,7 +23,7 @@ pub fn cpu_ns(pid: u32) -> Option<u64> {
 /// CPU time of this process and its children, in nanoseconds: those waited for, and `children`.
 pub fn own_ns(children: impl Iterator<Item = u32>) -> u64 {
     let own = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    // SAFETY: zero is a value of all its fields, and the kernel only writes to it.
+    // SAFETY: rusage consists of integers, for which zero is a value; the kernel writes one rusage.
     let ended = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);

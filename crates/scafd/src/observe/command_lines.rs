@@ -1,9 +1,9 @@
-//! Reads processes' command lines, without waiting for who makes that last.
+//! Reads processes' command lines without blocking the daemon.
 //!
-//! The kernel reads them in the process's memory, under a lock that the process can hold for as long as it
-//! likes: with a page of a file system of its user's own that doesn't answer. So threads of their own read,
-//! and are waited for for a moment. One that hangs is left to it; its user's command lines aren't read for a
-//! while, and others read for the others.
+//! The kernel reads them from the process's memory, which can block for ever: the page may belong to a file
+//! system of its user's (FUSE) that doesn't answer. So reader threads read, and the daemon waits for them for
+//! a moment only. A reader that hangs is left alone, its user's command lines aren't read for a while, and
+//! other readers serve the other users.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Threads that read.
+/// Reader threads.
 const READERS: usize = 4;
 /// Time for one command line. It takes some 20 us, and a busy machine may be late by some milliseconds.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// How long a user's command lines aren't read after one took longer.
 const PENANCE: Duration = Duration::from_secs(60);
 
-/// Whoever reads.
+/// The readers.
 pub struct CommandLines {
     readers: Vec<Reader>,
     patience: Duration,
@@ -26,9 +26,9 @@ pub struct CommandLines {
 }
 
 struct Reader {
-    ask: SyncSender<PathBuf>,
-    told: Receiver<io::Result<Vec<u8>>>,
-    /// For whose process it is still at work that it was late with.
+    paths: SyncSender<PathBuf>,
+    lines: Receiver<io::Result<Vec<u8>>>,
+    /// The user of the process that it is late with.
     late_for: Option<u32>,
 }
 
@@ -41,36 +41,33 @@ impl CommandLines {
 
     /// The command line of the process with this folder in `/proc`, of the user `uid`: up to
     /// [`scaf_inspect::MAX_ARGUMENTS`] bytes.
-    /// # Errors
-    /// There is no such process, or it isn't to be had in time.
     pub fn of(&mut self, folder: &Path, uid: u32) -> io::Result<Vec<u8>> {
         let now = Instant::now();
         self.late.retain(|_, until| *until > now);
         self.readers.iter_mut().for_each(Reader::look);
-        // One reader is all that a user can keep from the others.
+        // A user can block one reader at most.
         if self.late.contains_key(&uid) || self.readers.iter().any(|reader| reader.late_for == Some(uid)) {
             return Err(io::ErrorKind::TimedOut.into());
         }
         for _ in 0..=READERS {
             let at = self.free().ok_or(io::ErrorKind::WouldBlock)?;
             let reader = &mut self.readers[at];
-            let asked = reader.ask.send(folder.join("cmdline"));
-            match asked.map(|()| reader.told.recv_timeout(self.patience)) {
+            let asked = reader.paths.send(folder.join("cmdline"));
+            match asked.map(|()| reader.lines.recv_timeout(self.patience)) {
                 Ok(Ok(line)) => return line,
                 Ok(Err(RecvTimeoutError::Timeout)) => {
                     reader.late_for = Some(uid);
                     self.late.insert(uid, Instant::now() + PENANCE);
                     return Err(io::ErrorKind::TimedOut.into());
                 }
-                // Its thread has died: the standard library ends one that the system gives no memory at its
-                // start. Another one comes with the next question.
+                // Its thread has died, as one does that gets no memory at its start. Another is started.
                 Ok(Err(RecvTimeoutError::Disconnected)) | Err(_) => drop(self.readers.remove(at)),
             }
         }
         Err(io::ErrorKind::WouldBlock.into())
     }
 
-    /// A reader who isn't late; if there are fewer than there could be, one more is started.
+    /// A reader that isn't late; starts one more if there are fewer than [`READERS`].
     fn free(&mut self) -> Option<usize> {
         let free = self.readers.iter().position(|reader| reader.late_for.is_none());
         if free.is_none() && self.readers.len() < READERS {
@@ -83,22 +80,22 @@ impl CommandLines {
 
 impl Reader {
     fn start() -> io::Result<Reader> {
-        let (ask, asked) = sync_channel::<PathBuf>(1);
-        let (tell, told) = sync_channel(1);
+        let (paths, asked) = sync_channel::<PathBuf>(1);
+        let (answer, lines) = sync_channel(1);
         let work = move || {
             while let Ok(path) = asked.recv() {
-                if tell.send(read(&path)).is_err() {
+                if answer.send(read(&path)).is_err() {
                     return;
                 }
             }
         };
         std::thread::Builder::new().name("scafd-words".into()).stack_size(64 << 10).spawn(work)?;
-        Ok(Reader { ask, told, late_for: None })
+        Ok(Reader { paths, lines, late_for: None })
     }
 
-    /// Takes in what it was late with, if that is there now, and drops it.
+    /// Drops the late answer, if it has come.
     fn look(&mut self) {
-        self.late_for = self.late_for.filter(|_| matches!(self.told.try_recv(), Err(TryRecvError::Empty)));
+        self.late_for = self.late_for.filter(|_| matches!(self.lines.try_recv(), Err(TryRecvError::Empty)));
     }
 }
 
@@ -116,7 +113,7 @@ mod tests {
     fn readers_whose_thread_has_died_are_replaced_and_nobody_is_punished_for_them() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("cmdline"), b"a").unwrap();
-        let dead = || Reader { ask: sync_channel(1).0, told: sync_channel(1).1, late_for: Some(7) };
+        let dead = || Reader { paths: sync_channel(1).0, lines: sync_channel(1).1, late_for: Some(7) };
         let readers = (0..READERS).map(|_| dead()).collect();
         let mut words = CommandLines { readers, patience: Duration::from_secs(60), late: BTreeMap::new() };
         for uid in [7, 8] {

@@ -1,5 +1,5 @@
-//! Reads the kernel's files. They say of themselves that they are empty: so the standard library looks how
-//! long they are and then reads them in many small pieces, which takes twice as long.
+//! Reads files of `/proc` and `/sys`. Their length is said to be 0, so the standard library would read them
+//! in many small pieces, which takes twice as long.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,11 +9,9 @@ use std::path::Path;
 const USUAL: usize = 4 << 10;
 
 /// A whole file of `/proc` or `/sys`.
-/// # Errors
-/// It can't be read, or isn't UTF-8.
 pub fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
     let mut text = String::with_capacity(USUAL);
-    // Of a part of a file, even of all, the standard library doesn't ask how long it is.
+    // With take() the standard library doesn't ask for the file's length.
     File::open(path)?.take(u64::MAX).read_to_string(&mut text)?;
     Ok(text)
 }

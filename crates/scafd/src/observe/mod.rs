@@ -1,6 +1,5 @@
-//! Reads the system: the only module of the daemon that does.
-//!
-//! Files are read below a root folder: `/` in the daemon, a folder of files in the tests.
+//! Reads the system: `/proc`, `/sys`, clocks and counters. Files are read below a root folder, which is `/`
+//! in the daemon and a folder of files in tests.
 
 pub mod cgroup;
 pub mod clock;
@@ -19,7 +18,7 @@ use scaf_policy::{ProgramId, PuSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the daemon may give away, before unmanaged load is taken off.
+/// What the daemon may give away, unmanaged load not subtracted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Limits {
     /// PUs that are online and that affinity and cpuset allow.
@@ -57,7 +56,7 @@ impl Observer {
         Observer { pace, ..self }
     }
 
-    /// What only a broker may look at is asked of it.
+    /// Asks the broker for what the daemon may not read.
     #[must_use]
     pub fn through(self, broker: Option<Broker>) -> Observer {
         Observer { broker, ..self }
@@ -84,22 +83,18 @@ impl Observer {
         cgroup::Groups::new(&self.root)
     }
 
-    /// As if there were no control groups.
+    /// Ignoring control groups.
     pub fn no_groups(&self) -> cgroup::Groups {
         cgroup::Groups::unseen(&self.root)
     }
 
     /// Time that `pus` were busy since the machine started, in seconds.
-    /// # Errors
-    /// `/proc/stat` cannot be read.
     pub fn busy_s(&self, pus: &PuSet) -> io::Result<f64> {
         let text = files::read_text(self.root.join("proc/stat"))?;
         Ok(proc_stat::busy_ticks(&text, pus) as f64 / rustix::param::clock_ticks_per_second() as f64)
     }
 
     /// One sample for the load model; also says which programs' processes are gone.
-    /// # Errors
-    /// As for [`Observer::busy_s`].
     pub fn sample(
         &self,
         pus: &PuSet,
@@ -147,12 +142,10 @@ pub fn processor(root: &Path) -> String {
 }
 
 /// Affinity of a thread or (by its main thread) of a process; 0 for the calling thread.
-/// # Errors
-/// There is no such thread, or it has PUs beyond [`scaf_proto::MAX_PUS`].
 pub fn affinity(tid: u32) -> io::Result<PuSet> {
     let mut words = [0u64; scaf_proto::MASK_WORDS];
     let pid = i32::try_from(tid).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    // SAFETY: the kernel writes at most size_of_val(&words) bytes into it.
+    // SAFETY: the kernel writes at most the given number of bytes, which is the size of `words`.
     let rc = unsafe { libc::sched_getaffinity(pid, size_of_val(&words), words.as_mut_ptr().cast()) };
     if rc < 0 { Err(io::Error::last_os_error()) } else { Ok(PuSet::from_words(&words)) }
 }

@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 pub struct Process {
     folder: PathBuf,
     pid: u32,
-    /// Who is asked about the executables of other users' processes.
+    /// Asked about the executables of other users' processes.
     broker: Option<Broker>,
 }
 
-/// Which file it is, and since when it is what it is.
+/// Identifies a file and its last change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileId {
@@ -32,15 +32,13 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// That of a file of which this is known.
+    /// From metadata.
     pub fn of(file: &std::fs::Metadata) -> FileId {
         FileId { device: file.dev(), inode: file.ino(), changed: (file.ctime(), file.ctime_nsec()) }
     }
-}
 
-impl FileId {
-    /// That of an open file, by what the kernel knows of it: its file system, which may be its user's own,
-    /// isn't asked.
+    /// Of an open file, from what the kernel has cached: the file system, which may be a user's own, isn't
+    /// asked.
     fn of_open(file: impl AsFd) -> io::Result<FileId> {
         let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
         let about = statx(file, c"", flags, StatxFlags::BASIC_STATS)?;
@@ -59,7 +57,7 @@ pub struct Stat {
     pub parent: u32,
     /// Number of threads.
     pub threads: u32,
-    /// When it started, in clock ticks since the machine did: tells a process from a later one with its id.
+    /// When it started, in clock ticks since boot: tells a process from a later one with its id.
     pub starttime: u64,
 }
 
@@ -70,8 +68,8 @@ pub struct StartedBy {
     pub uid: u32,
     /// Its real group.
     pub gid: u32,
-    /// Whether it has capabilities, on this machine or in a user namespace: then its user alone may do
-    /// nothing to it.
+    /// Whether it has capabilities, also of a user namespace: then another process of its user can't change
+    /// it.
     pub has_rights: bool,
 }
 
@@ -81,7 +79,7 @@ impl Process {
         Process { folder: root.join("proc").join(pid.to_string()), pid, broker: None }
     }
 
-    /// The same, where a broker is asked what only that may look at.
+    /// The same, asking the broker for what the daemon may not read.
     #[must_use]
     pub fn through(self, broker: Option<Broker>) -> Process {
         Process { broker, ..self }
@@ -93,13 +91,9 @@ impl Process {
     }
 
     /// Reads `/proc/PID/stat`.
-    /// # Errors
-    /// There is no such process, or the file is not what it was when this was written.
     pub fn stat(&self) -> io::Result<Stat> {
         let text = read_text(self.folder.join("stat"))?;
-        parse(&text).ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/stat: not understood", self.pid))
-        })
+        parse(&text).ok_or_else(|| self.not_understood("stat"))
     }
 
     /// Whether it is stopped by a signal or by a debugger.
@@ -107,24 +101,22 @@ impl Process {
         matches!(state(&self.folder), Some('T' | 't'))
     }
 
-    /// Whether it is, or is frozen by a control group, which looks like a wait that nothing interrupts.
+    /// Whether it is, or is frozen by a control group, which shows as an uninterruptible wait.
     pub fn is_held(&self) -> bool {
         matches!(state(&self.folder), Some('T' | 't' | 'D'))
     }
 
     /// Bytes of memory that it has, and those of them that are its own alone: neither files' nor shared.
-    /// # Errors
-    /// As for [`Process::stat`].
     pub fn memory(&self) -> io::Result<(u64, u64)> {
         let text = read_text(self.folder.join("statm"))?;
-        memory(&text).ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/statm: not understood", self.pid))
-        })
+        memory(&text).ok_or_else(|| self.not_understood("statm"))
     }
 
-    /// Its executable, as a file: the same until somebody changes or replaces it.
-    /// # Errors
-    /// There is no such process, or it isn't ours to look at.
+    fn not_understood(&self, file: &str) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, format!("/proc/{}/{file}: not understood", self.pid))
+    }
+
+    /// Its executable's identity.
     pub fn executable(&self) -> io::Result<FileId> {
         let file = match &self.broker {
             Some(broker) => broker.fetch(&Ask::Executable(self.pid), None)?.0,
@@ -134,8 +126,6 @@ impl Process {
     }
 
     /// The path of its executable.
-    /// # Errors
-    /// As for [`Process::executable`].
     pub fn path(&self) -> io::Result<PathBuf> {
         let Some(broker) = &self.broker else { return read_link(self.folder.join("exe")) };
         let (file, _) = broker.fetch(&Ask::Executable(self.pid), None)?;
@@ -153,15 +143,11 @@ impl Process {
     }
 
     /// Its effective user.
-    /// # Errors
-    /// There is no such process.
     pub fn uid(&self) -> io::Result<u32> {
         Ok(std::fs::metadata(&self.folder)?.uid())
     }
 
-    /// Who started it. Also where its memory is hidden.
-    /// # Errors
-    /// There is no such process, or the file is not what it was when this was written.
+    /// Who started it; readable also for undumpable processes.
     pub fn started_by(&self) -> io::Result<StartedBy> {
         let text = read_text(self.folder.join("status"))?;
         let first =
@@ -180,8 +166,6 @@ impl Process {
     }
 
     /// Ids of its threads.
-    /// # Errors
-    /// There is no such process.
     pub fn threads(&self) -> io::Result<Vec<u32>> {
         Ok(self.each_thread()?.collect())
     }
@@ -205,15 +189,15 @@ impl Process {
         children
     }
 
-    /// How many of its first and last threads, `most` of each, run or want to; and what it cost to look, in
-    /// threads that could have been moved instead. Of very many threads the first ones are looked at.
+    /// How many of its first and last threads, `most` of each, are runnable; and the cost of looking, in
+    /// threads that could have been moved instead. Of very many threads only the first are considered.
     pub fn runnable(&self, most: usize) -> (usize, u32) {
         let all: Vec<u32> = self.each_thread().into_iter().flatten().take(MOST_LISTED).collect();
         let last = all.len().saturating_sub(most);
         let threads =
             all.iter().enumerate().filter(|(at, _)| *at < most || *at >= last).map(|(_, thread)| thread);
         let state = |thread: &u32| state(&self.folder.join("task").join(thread.to_string()));
-        // To list one takes a quarter of what it takes to move one, to look at one twice as much.
+        // Listing a thread costs a quarter of moving one, reading its state twice as much as moving.
         let cost = all.len() / 4 + 2 * all.len().min(2 * most);
         (threads.filter(|thread| state(thread) == Some('R')).count(), cost as u32)
     }
@@ -253,7 +237,7 @@ fn memory(text: &str) -> Option<(u64, u64)> {
     Some((bytes(resident), bytes(resident.saturating_sub(shared))))
 }
 
-/// The name in parentheses may contain blanks and parentheses itself; fields count from behind the last one.
+/// Fields count from the last parenthesis: the name in parentheses may contain any characters.
 fn parse(text: &str) -> Option<Stat> {
     let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_whitespace().collect();
     let field = |n: usize| fields.get(n - 3);
@@ -264,8 +248,7 @@ fn parse(text: &str) -> Option<Stat> {
     })
 }
 
-/// The state of the process or thread of that folder in `/proc`: the first word behind its name, which is in
-/// brackets and may have brackets itself.
+/// The state of the process or thread of that folder in `/proc`.
 fn state(folder: &Path) -> Option<char> {
     let text = read_text(folder.join("stat")).ok()?;
     text.get(text.rfind(')')? + 1..)?.trim_start().chars().next()

@@ -1,13 +1,10 @@
-//! What people call a program, from its command line: an interpreter's script, module or main class rather
-//! than the interpreter.
-//!
-//! Only that one word is taken, never what else stands there: arguments may be secrets.
+//! A program's name from its command line: an interpreter's script, module or main class rather than the
+//! interpreter. Only that word is used: other arguments may be secrets.
 
 /// Longest name, in bytes, as in the handshake.
 const MOST: usize = 63;
 
-/// What a program with that executable and these words after the first is called; `None` for its executable's
-/// name.
+/// The name of a program with that executable and these arguments; `None` for its executable's name.
 pub fn of(executable: &str, words: &[&str]) -> Option<String> {
     let said = if is_python(executable) {
         python(words)
@@ -22,7 +19,7 @@ pub fn of(executable: &str, words: &[&str]) -> Option<String> {
     said.map(|name| plain(&name)).filter(|name| !name.is_empty())
 }
 
-/// Whether [`of`] looks at the words.
+/// Whether [`of`] looks at the arguments.
 pub fn is_interpreter(executable: &str) -> bool {
     is_python(executable) || ["R", "Rscript", "java"].contains(&executable) || SHELLS.contains(&executable)
 }
@@ -50,7 +47,7 @@ fn python(words: &[&str]) -> Option<String> {
             Some("") => return None,
             Some("-check-hash-based-pycs") => _ = words.next(),
             Some(long) if long.starts_with('-') => {}
-            // Letters stand together, and the first that has a value takes the rest, or the next word.
+            // Letters may be joined; the first with a value takes the rest, or the next word.
             Some(letters) => match letters.find(['m', 'c', 'W', 'X']).map(|at| letters.split_at(at)) {
                 None => {}
                 Some((_, rest)) => {
@@ -89,21 +86,11 @@ fn r(words: &[&str]) -> Option<String> {
 }
 
 /// Options of `java` whose value is the next word.
+#[rustfmt::skip]
 const JAVA_VALUES: [&str; 14] = [
-    "-cp",
-    "-classpath",
-    "--class-path",
-    "-p",
-    "--module-path",
-    "--upgrade-module-path",
-    "--add-modules",
-    "--add-exports",
-    "--add-opens",
-    "--add-reads",
-    "--limit-modules",
-    "--patch-module",
-    "--enable-native-access",
-    "--source",
+    "-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path", "--add-modules",
+    "--add-exports", "--add-opens", "--add-reads", "--limit-modules", "--patch-module",
+    "--enable-native-access", "--source",
 ];
 
 /// `java [options] class | -jar file | -m module/class | file.java`.
@@ -192,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_no_name_leaves_the_executables() {
+    fn without_a_script_the_executables_name_is_used() {
         for line in [
             "python3",
             "python3 -c print(password)",

@@ -1,6 +1,6 @@
 //! Which job of Slurm's a process belongs to. Where Slurm tracks processes by control groups
-//! (proctrack/cgroup), its group says so, which no user can change. Elsewhere the client's own word counts:
-//! it is a label, and nothing is decided by it.
+//! (proctrack/cgroup), its group names the job, and no user can change that. Elsewhere it is what the client
+//! says: a label, by which nothing is decided.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -1,7 +1,6 @@
 //! How many contexts unmanaged processes use: the PUs' busy time less the CPU time of managed programs.
 //!
-//! Pure. A [`Sample`] is what the machine said at one moment. [`Load::reset`] forgets everything, so that the
-//! first sample after an idle hour isn't compared with one before it.
+//! Pure: a [`Sample`] has the counters of one moment.
 
 use scaf_policy::efficiency::LowPass;
 use scaf_policy::{ProgramId, PuSet};
@@ -57,12 +56,12 @@ impl Load {
         Load { rc_s, filter: LowPass::new(rc_s), last: None, left_s: 0.0, forgotten: 0.0, taken: 0 }
     }
 
-    /// Forgets everything.
+    /// Forgets everything, so that the first sample after an idle hour isn't compared with one before it.
     pub fn reset(&mut self) {
         *self = Load::new(self.rc_s);
     }
 
-    /// Takes in a sample.
+    /// Adds a sample.
     pub fn update(&mut self, now: Sample) {
         if let Some(last) = &self.last {
             let dt = now.t_ns.saturating_sub(last.t_ns) as f64 * 1e-9;
@@ -76,8 +75,7 @@ impl Load {
         self.last = Some(now);
     }
 
-    /// A program became managed that has used `cpu_ns` in `age_s` seconds: its part of the unmanaged load is
-    /// taken back.
+    /// A program became managed that has used `cpu_ns` in `age_s` seconds: takes its part off the load.
     pub fn attach(&mut self, id: ProgramId, now_ns: u64, cpu_ns: u64, age_s: f64) {
         let Some(last) = &mut self.last else { return };
         let age_s = age_s.max(1e-3);
@@ -93,9 +91,8 @@ impl Load {
         self.taken = contexts(self.contexts_now(), self.taken);
     }
 
-    /// A program left at `now_ns` that has used `cpu_ns` in all and had `dop` contexts. It is taken to have
-    /// used all of these since the last sample, or more if it has: too little unmanaged load for one
-    /// interval rather than a phantom.
+    /// A program left at `now_ns` that has used `cpu_ns` in all and had `dop` contexts. It counts as having
+    /// used all of these since the last sample: better too little load for one interval than a false one.
     pub fn detach(&mut self, id: ProgramId, now_ns: u64, cpu_ns: Option<u64>, dop: u32) {
         if let Some(last) = &mut self.last
             && let Some(before_ns) = last.cpu_ns.remove(&id)
@@ -111,7 +108,7 @@ impl Load {
         (self.filter.value().unwrap_or(0.0) - self.forgotten).max(0.0)
     }
 
-    /// Whole contexts to keep out of what is given away.
+    /// Whole contexts that are not given away.
     pub fn taken(&self) -> u32 {
         self.taken
     }

@@ -1,28 +1,28 @@
-//! As whom the daemon runs.
+//! The users that daemon and helpers run as.
 
 /// The user that the daemon becomes, unless its configuration names another one.
 pub const USER: &str = "scaf";
-/// The user that an inspection becomes once it has opened its files; without it, [`NOBODY`].
+/// The user that an inspection helper becomes once it has opened its files; without it, [`NOBODY`].
 pub const INSPECTOR: &str = "scaf-inspect";
-/// Where there is no such user.
+/// The overflow user.
 const NOBODY: u32 = 65_534;
-/// Numbers that systemd gives services which have no user (`DynamicUser=`): nobody's files and logins.
+/// User ids that systemd gives services without a user (`DynamicUser=`).
 const NAMELESS: std::ops::RangeInclusive<u32> = 61_184..=65_519;
 
 /// A user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Account {
-    /// Its number.
+    /// Its id.
     pub uid: u32,
-    /// The number of its group.
+    /// Its group's id.
     pub gid: u32,
     /// Whether it has a name.
     pub named: bool,
 }
 
 impl Account {
-    /// The daemon's: of that name or number; otherwise a number without a name. `passwd` is the text of
-    /// `/etc/passwd`: users of a system's services stand there.
+    /// The daemon's: of that name or id, else an unused id. `passwd` is the text of `/etc/passwd`, where
+    /// users of a system's services are.
     pub fn of_daemon(name: &str, passwd: &str) -> Account {
         let nameless = || {
             let taken = |uid: &u32| users(passwd).any(|(_, other, _)| other == *uid);
@@ -35,7 +35,7 @@ impl Account {
         known.or_else(number).unwrap_or_else(nameless)
     }
 
-    /// The inspections'.
+    /// The inspection helpers'.
     pub fn of_inspector(passwd: &str) -> Account {
         named(INSPECTOR, passwd).unwrap_or(Account { uid: NOBODY, gid: NOBODY, named: true })
     }
@@ -51,7 +51,7 @@ fn named(name: &str, passwd: &str) -> Option<Account> {
     Some(Account { uid, gid, named: true })
 }
 
-/// Names and numbers of users and their groups in the text of `/etc/passwd`.
+/// Names, user ids and group ids in the text of `/etc/passwd`.
 pub fn users(passwd: &str) -> impl Iterator<Item = (&str, u32, u32)> {
     passwd.lines().filter_map(|line| {
         let mut fields = line.split(':');
@@ -68,7 +68,7 @@ mod tests {
                         other:x:61184:61184::/:/bin/false\n";
 
     #[test]
-    fn a_daemon_is_whom_the_machine_knows_by_its_name_and_else_nobody_known() {
+    fn a_daemon_runs_as_the_user_of_its_name_or_as_an_unused_id() {
         let of = |name: &str, passwd| {
             let account = Account::of_daemon(name, passwd);
             (account.uid, account.gid, account.named)

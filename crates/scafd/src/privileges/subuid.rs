@@ -1,26 +1,26 @@
-//! Whose a user is. Who may make users of his own, for containers without root, is given a range of numbers
-//! for them (`/etc/subuid`). All of them are one user where something is divided among users: else who takes
-//! a hundred of these numbers would have a hundred parts.
+//! Owners of user ids. A user of rootless containers has a range of subordinate user ids (`/etc/subuid`).
+//! These count as their owner wherever something is divided among users: else a user who uses a hundred ids
+//! would have a hundred parts.
 
 use super::account::users;
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-/// As whom the kernel shows users that a user namespace doesn't have, the host's root in a container for one.
+/// The overflow id, which stands for users that a user namespace doesn't have, such as the host's root.
 pub const UNKNOWN: u32 = 65_534;
 
 const RANGES: &str = "/etc/subuid";
 const USERS: &str = "/etc/passwd";
-/// Lines of each file that are heeded.
+/// Lines of each file that are read.
 const MOST: usize = 10_000;
 
-/// Ranges of numbers, and whose they are.
+/// Ranges of user ids and their owners.
 #[derive(Default)]
 pub struct Owners {
     ranges: Vec<Range>,
-    /// Numbers in these ranges that are users of this machine.
+    /// Ids in these ranges that are users of this machine.
     known: BTreeSet<u32>,
-    /// When the files were as they were read.
+    /// The files' times of change when they were read.
     read: [Option<SystemTime>; 2],
 }
 
@@ -56,7 +56,7 @@ impl Owners {
         }
     }
 
-    /// Lines of `NAME:FIRST:COUNT`, where the name may be a number, and those of `/etc/passwd`.
+    /// Parses lines of `NAME:FIRST:COUNT`, where the name may be an id, and those of `/etc/passwd`.
     fn parse(subuid: &str, passwd: &str) -> Owners {
         let number = |name: &str| {
             let known = users(passwd).find(|(known, ..)| *known == name).map(|(_, uid, _)| uid);
@@ -75,7 +75,8 @@ impl Owners {
         Owners { ranges, known, read: [None; 2] }
     }
 
-    /// Whose that user is: its own, mostly. Root's ranges are many users': those of containers of a service.
+    /// The owner of an id: mostly itself. Root's ranges don't count: they are many users', of a service's
+    /// containers.
     pub fn of(&self, uid: u32) -> u32 {
         let range = self.ranges.iter().find(|range| range.has(uid) && !self.known.contains(&uid));
         range.map_or(uid, |range| range.owner)

@@ -1,7 +1,5 @@
-//! What ties a program that runs to its earlier and later runs: which one it is, and where its regions are.
-//!
-//! A program's rows name regions by addresses ([`scaf_proto::rows`]); a memory, by module and place in the
-//! file.
+//! Links a running program to its profile in the database: its key, and the addresses of its regions. Report
+//! pages name regions by addresses ([`scaf_proto::rows`]); profiles, by module and address in the file.
 
 use scaf_inspect::Origin;
 use scaf_memory::{Key, Profile, ProfiledRegion, Recalled, RegionKey};
@@ -9,16 +7,16 @@ use scaf_policy::earlier_runs::EarlierRuns;
 use scaf_policy::observed::Observed;
 use scaf_proto::rows::Key as Row;
 
-/// Longest name of a file's code that is believed, in bytes: a build-id of 32 bytes has 64 digits.
+/// Longest fingerprint of a file that is accepted, in bytes: a build-id of 32 bytes has 64 digits.
 const MOST_NAME: usize = 80;
-/// Most modules of a program that is remembered, some 80 bytes each.
+/// Most modules of a program with a profile, some 80 bytes each.
 const MOST_MODULES: usize = 1024;
-/// Regions that take less of the time aren't kept.
+/// Regions that take less of the time aren't saved.
 const LEAST_SHARE: f64 = 1e-5;
 /// Set in the numbers of regions whose module isn't loaded (yet). No address is that large.
 const ELSEWHERE: u64 = 1 << 63;
 
-/// See the module's page.
+/// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileLink {
     origin: Option<Origin>,
@@ -30,12 +28,12 @@ pub struct ProfileLink {
 }
 
 impl ProfileLink {
-    /// Takes it for the program of that key until an inspection says so, or else.
+    /// Assumes that key until an inspection confirms or replaces it.
     pub fn guess(&mut self, key: Key) {
         self.key = Some(key);
     }
 
-    /// Takes in what an inspection found. False if that can't be believed.
+    /// Takes what an inspection found. False if it is implausible.
     pub fn met(&mut self, origin: Origin, machine: &str) -> bool {
         if origin.modules.len() > MOST_MODULES {
             return false;
@@ -56,17 +54,17 @@ impl ProfileLink {
         true
     }
 
-    /// What the memory is still to be asked.
+    /// The key to recall, if that hasn't been requested.
     pub fn question(&self) -> Option<&Key> {
         self.key.as_ref().filter(|_| !self.asked)
     }
 
-    /// The memory was asked.
+    /// It was requested.
     pub fn asked(&mut self) {
         self.asked = true;
     }
 
-    /// Takes in the memory's answer, unless something else should have been asked, as is known now.
+    /// Takes the answer, unless the key has changed since.
     pub fn answered(&mut self, key: &Key, recalled: Option<Box<Recalled>>) {
         if self.key.as_ref() == Some(key) {
             self.answered = true;
@@ -79,13 +77,13 @@ impl ProfileLink {
         self.recalled.as_ref().map_or(0, |recalled| recalled.profile.runs)
     }
 
-    /// What is remembered, by this run's numbers of its regions.
+    /// The recalled profile, by this run's region numbers.
     pub fn past(&self) -> Option<EarlierRuns> {
         let here = |at: usize, key: &RegionKey| self.number(key).unwrap_or(ELSEWHERE | at as u64);
         Some(self.recalled.as_ref()?.past(here))
     }
 
-    /// What is to be remembered, if there is anything, and whether that is this run's first.
+    /// The profile to save, if there is any, and whether it is this run's first.
     pub fn profile(&self, name: &str, observed: &Observed, now_s: u64) -> Option<(Profile, bool)> {
         let key = self.key.clone().filter(|_| self.answered && self.origin.is_some())?;
         let past = observed.past();
@@ -106,7 +104,7 @@ impl ProfileLink {
         Some((Profile { key, name: name.to_owned(), runs: 1, seen_s: now_s, serial, other, regions }, fresh))
     }
 
-    /// What was to be remembered is.
+    /// The profile was saved.
     pub fn kept(&mut self) {
         self.kept = true;
     }

@@ -1,26 +1,26 @@
-//! Who is taken in, and who is heard.
+//! Admission: which connections are accepted, and which clients are read.
 
-use super::client::{Client, Stage};
+use super::client::Client;
 use super::peer::Peer;
 use super::{Event, LISTENER, PATIENCE, Talk, budget};
 use rustix::event::epoll;
 use rustix::net::{SocketFlags, accept_with};
 use std::time::{Duration, Instant};
 
-/// How long nobody is taken in after one was turned away who connects in a loop. A client waits for 2 ms.
+/// How long no connection is accepted after one of a flooding user was refused. A client waits for 2 ms.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(1);
-/// Connections that are taken in before whoever is there is heard.
+/// Connections that are accepted before the clients that are there are read.
 const AT_ONCE: usize = 64;
 
 impl Talk {
-    /// Takes in who waits, as far as there is room for them.
+    /// Accepts waiting connections, as far as limits permit.
     pub(super) fn accept_waiting(&mut self) {
-        let mut in_a_loop = false;
+        let mut flooding = false;
         for _ in 0..AT_ONCE {
             let fd = match accept_with(&self.listener.fd, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(fd) => fd,
                 Err(rustix::io::Errno::WOULDBLOCK) => {
-                    if in_a_loop {
+                    if flooding {
                         self.pause_accepting();
                     }
                     return;
@@ -34,9 +34,9 @@ impl Talk {
             };
             let Ok(peer) = Peer::of(&fd) else { continue };
             let peer = Peer { owner: self.owner_of(peer.uid), ..peer };
-            // First, for it takes no look at the others: whoever comes too often comes very often.
+            // First, because it is the cheapest check, and the one that a flood meets.
             if !self.may_connect(peer) {
-                in_a_loop |= self.is_flooding(peer);
+                flooding |= self.is_flooding(peer);
                 continue;
             }
             if !self.has_room(peer) {
@@ -46,18 +46,7 @@ impl Talk {
             let flags = epoll::EventFlags::IN | epoll::EventFlags::RDHUP;
             if epoll::add(&self.epoll, &fd, epoll::EventData::new_u64(id), flags).is_ok() {
                 self.next += 1;
-                let since = Instant::now();
-                let client = Client {
-                    fd,
-                    peer,
-                    stage: Stage::Silent,
-                    since,
-                    pages: None,
-                    welcomed: false,
-                    answer: Vec::new(),
-                    taken: 0,
-                };
-                self.clients.insert(id, client);
+                self.clients.insert(id, Client::new(fd, peer));
             }
         }
     }
@@ -68,7 +57,7 @@ impl Talk {
             self.complaints.warn(
                 peer.owner,
                 format_args!(
-                    "process {} of user {} is turned away: that user connects too often",
+                    "connection of process {} of user {} refused: that user connects too often",
                     peer.pid, peer.uid
                 ),
             );
@@ -76,14 +65,14 @@ impl Talk {
         may_connect
     }
 
-    /// Whether that is so of a user that may not connect, who is kept out then as far as that goes.
+    /// Whether a user who is over the limit connects in a loop; such a user is banned.
     fn is_flooding(&mut self, peer: Peer) -> bool {
         let now = Instant::now();
-        let in_a_loop = !self.budget.may_be_refused(peer.owner, now);
-        if in_a_loop {
+        let flooding = !self.budget.may_be_refused(peer.owner, now);
+        if flooding {
             self.bans.add(peer.uid, peer.owner, now, |users| self.listener.set_bans(users));
         }
-        in_a_loop
+        flooding
     }
 
     /// Whether there is room for one more connection of that user.
@@ -100,8 +89,8 @@ impl Talk {
             self.complaints.warn(
                 peer.owner,
                 format_args!(
-                    "too many connections: process {} of user {} is turned away ({of_user} of that user, of \
-                     which {pending} wait or are silent, {} altogether)",
+                    "too many connections: process {} of user {} refused ({of_user} of that user, of which \
+                     {pending} wait or are silent, {} altogether)",
                     peer.pid,
                     peer.uid,
                     self.clients()
@@ -111,15 +100,15 @@ impl Talk {
         has_room
     }
 
-    /// Takes nobody in for a moment: to turn away many together costs less than each as it comes. That is for
-    /// those who can't be kept out.
+    /// Accepts nothing for a moment: refusing many connections together costs less than each as it comes. For
+    /// users who can't be banned.
     fn pause_accepting(&mut self) {
         if self.accept_again_at.is_none() && self.listen_for(epoll::EventFlags::empty()) {
             self.accept_again_at = Some(Instant::now() + ACCEPT_PAUSE);
         }
     }
 
-    /// Takes in again, if it is time.
+    /// Accepts again, if it is time.
     pub(super) fn resume_accepting(&mut self) {
         if self.accept_again_at.is_some_and(|until| until <= Instant::now())
             && self.listen_for(epoll::EventFlags::IN)
@@ -132,35 +121,35 @@ impl Talk {
         epoll::modify(&self.epoll, &self.listener.fd, epoll::EventData::new_u64(LISTENER), what).is_ok()
     }
 
-    /// Doesn't hear a program for a moment. That it has ended is heard all the same.
+    /// Doesn't read a program's packets for a moment. Its end is noticed all the same.
     pub(super) fn throttle(&mut self, id: u64) {
         if self.set_events(id, epoll::EventFlags::empty()) {
             self.throttled.add(id);
         }
     }
 
-    /// Hears all again, if it is time.
+    /// Reads throttled programs again, if it is time.
     pub(super) fn resume_throttled(&mut self) {
         for id in self.throttled.due() {
             if !self.set_events(id, epoll::EventFlags::IN | epoll::EventFlags::RDHUP) {
-                // The kernel has no memory for it: later.
+                // The kernel has no memory for it now.
                 self.throttled.add(id);
             }
         }
     }
 
-    /// False if the kernel doesn't do it for a program that is there.
+    /// False if the kernel refuses for a client that is there.
     fn set_events(&self, id: u64, what: epoll::EventFlags) -> bool {
         let Some(client) = self.clients.get(&id) else { return true };
         epoll::modify(&self.epoll, &client.fd, epoll::EventData::new_u64(id), what).is_ok()
     }
 
-    /// When the most impatient connection has to be dropped.
+    /// When the oldest pending connection is overdue.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.clients.values().filter(|c| c.is_pending()).map(|c| c.since + PATIENCE).min()
     }
 
-    /// Drops whoever has said nothing, or taken nothing, for too long.
+    /// Drops connections that have sent nothing, or read nothing, for too long.
     pub(super) fn drop_overdue(&mut self, events: &mut Vec<Event>) {
         let now = Instant::now();
         if self.deadline().is_none_or(|deadline| deadline > now) {

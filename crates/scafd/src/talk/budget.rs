@@ -1,91 +1,84 @@
-//! How much of the daemon one user may take up, so that nobody else goes without. Root and the daemon's own
-//! user may take all.
+//! Limits of what one user may take of the daemon, as token buckets. Root and the daemon's own user have
+//! none.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Connections of one user that have said nothing so far, or haven't taken their answer.
+/// Connections of one user that have sent nothing yet, or haven't read their answer.
 pub const PENDING: usize = 32;
 /// Connections that are kept for root and the daemon's own user.
 pub const RESERVE: usize = 32;
-/// Bytes of answers that wait to be taken: of one user, and of all. Whoever has none waiting may have a
-/// larger one.
-pub const UNTAKEN: usize = 4 << 20;
-/// See [`UNTAKEN`].
-pub const ALL_UNTAKEN: usize = 16 << 20;
-/// Users of whom it is known what they have used up; of any more nothing is.
+/// Bytes of answers that wait to be read: of one user (who may have one larger answer), and of all.
+pub const UNSENT: usize = 4 << 20;
+/// See [`UNSENT`].
+pub const ALL_UNSENT: usize = 16 << 20;
+/// Users with buckets at a time; further ones get nothing until somebody's buckets are full again.
 const MOST_USERS: usize = 1024;
 
-/// What a user may have again and again: so much at once, and so much a second.
-struct Allowance {
+/// A token bucket: its size, and how fast it fills.
+struct Bucket {
     most: f64,
     a_second: f64,
 }
 
-/// Connections. To take one in, hear it and answer costs some 7 us.
-const CONNECTIONS: Allowance = Allowance { most: 512.0, a_second: 256.0 };
-/// More of them, that are turned away one by one: 4 us each. Only who connects in a loop uses them up.
-const REFUSALS: Allowance = Allowance { most: 512.0, a_second: 512.0 };
+/// Connections. To accept, read and answer one costs some 7 us.
+const CONNECTIONS: Bucket = Bucket { most: 512.0, a_second: 256.0 };
+/// Connections above that, which are refused one by one: 4 us each. Only a loop uses these up.
+const REFUSALS: Bucket = Bucket { most: 512.0, a_second: 512.0 };
 /// Programs that attach. Each costs a decision, some 0.1 to 0.4 ms.
-const ATTACHMENTS: Allowance = Allowance { most: 128.0, a_second: 64.0 };
-/// What is left of them for those that have come to a region, by whoever only starts: he may never have one,
-/// and asks again at the first.
+const ATTACHMENTS: Bucket = Bucket { most: 128.0, a_second: 64.0 };
+/// Tokens that programs which only start must leave: they may never have a region, and ask again at the
+/// first.
 const KEPT_FROM_STARTS: f64 = ATTACHMENTS.most / 2.0;
-/// Threads of one that count as a further one: each is looked at, moved and given back, some 5 us.
+/// Threads that cost as much as one more program: to read, move and restore one takes some 5 us.
 const THREADS: f64 = 64.0;
-/// Packets of programs that are attached; those that one sent meanwhile count once. One costs some 20 to 50
-/// us, for all that is looked at then.
-const PACKETS: Allowance = Allowance { most: 4000.0, a_second: 1000.0 };
-/// The same for each PU, a second, where that is more: a rank that waits in MPI has a few hundred.
+/// Packets of attached programs; those that wait together count once. One costs some 20 to 50 us.
+const PACKETS: Bucket = Bucket { most: 4000.0, a_second: 1000.0 };
+/// The same by PUs, a second, where that is more: a rank that waits in MPI sends a few hundred.
 const PACKETS_OF_A_PU: f64 = 250.0;
 /// Bytes of answers. A megabyte takes some 2 to 4 ms to write.
-const ANSWERS: Allowance = Allowance { most: 16e6, a_second: 8e6 };
-/// What a request costs besides, in bytes of its answer.
+const ANSWERS: Bucket = Bucket { most: 16e6, a_second: 8e6 };
+/// What a request costs besides, as bytes of an answer.
 const REQUEST: f64 = 20e3;
 
-/// What is left of an [`Allowance`].
+/// The tokens in a [`Bucket`].
 #[derive(Clone, Copy)]
-struct Left {
+struct Tokens {
     amount: f64,
     at: Instant,
 }
 
-impl Left {
-    fn new(of: &Allowance, now: Instant) -> Left {
-        Left { amount: of.most, at: now }
-    }
-
-    fn refill(&mut self, of: &Allowance, now: Instant) {
+impl Tokens {
+    fn refill(&mut self, of: &Bucket, now: Instant) {
         let grown = now.saturating_duration_since(self.at).as_secs_f64() * of.a_second;
-        *self = Left { amount: (self.amount + grown).min(of.most), at: now };
+        *self = Tokens { amount: (self.amount + grown).min(of.most), at: now };
     }
 
-    /// One of it, if there is one.
+    /// Takes one, if there is one.
     fn take(&mut self) -> bool {
         let is_there = self.amount >= 1.0;
-        if is_there {
-            self.amount -= 1.0;
-        }
+        self.amount -= f64::from(u8::from(is_there));
         is_there
     }
-
-    fn is_full(&self, of: &Allowance) -> bool {
-        self.amount >= of.most
-    }
 }
 
-struct User {
-    connections: Left,
-    refusals: Left,
-    attachments: Left,
-    packets: Left,
-    answers: Left,
+/// What there are buckets for, as their index.
+#[derive(Clone, Copy)]
+enum Of {
+    Connections,
+    Refusals,
+    Attachments,
+    Packets,
+    Answers,
 }
 
-/// What each user has left.
+type User = [Tokens; 5];
+
+/// All users' buckets.
 pub struct Budget {
     own: u32,
-    packets: Allowance,
+    /// By [`Of`].
+    buckets: [Bucket; 5],
     users: BTreeMap<u32, User>,
 }
 
@@ -93,102 +86,94 @@ impl Budget {
     /// For a daemon that runs as the user `own`, on so many PUs.
     pub fn new(own: u32, pus: usize) -> Budget {
         let a_second = PACKETS.a_second.max(PACKETS_OF_A_PU * pus as f64);
-        Budget { own, packets: Allowance { a_second, ..PACKETS }, users: BTreeMap::new() }
+        let packets = Bucket { a_second, ..PACKETS };
+        Budget {
+            own,
+            buckets: [CONNECTIONS, REFUSALS, ATTACHMENTS, packets, ANSWERS],
+            users: BTreeMap::new(),
+        }
     }
 
-    /// Whether the user may take all.
+    /// Whether the user has no limits.
     pub fn is_trusted(&self, uid: u32) -> bool {
         uid == 0 || uid == self.own
     }
 
-    /// Whether one more connection of the user is taken in now.
+    /// Whether one more connection of the user is accepted now.
     pub fn may_connect(&mut self, uid: u32, now: Instant) -> bool {
-        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
-        user.connections.take()
+        self.take(uid, Of::Connections, now)
     }
 
-    /// Whether one who may not connect now is turned away at no great cost.
+    /// Whether a connection above the limit is cheap enough to refuse by itself; else the user is banned.
     pub fn may_be_refused(&mut self, uid: u32, now: Instant) -> bool {
-        self.user(uid, now).is_none_or(|user| user.refusals.take())
+        self.tokens(uid, Of::Refusals, now).is_none_or(Tokens::take)
     }
 
     /// Whether one more program of the user may attach now, at a region or as it starts.
     pub fn may_attach(&mut self, uid: u32, starts: bool, now: Instant) -> bool {
-        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
         let kept = if starts { KEPT_FROM_STARTS } else { 0.0 };
-        user.attachments.amount > kept && user.attachments.take()
-    }
-
-    /// One has so many threads.
-    pub fn attached(&mut self, uid: u32, threads: u32, now: Instant) {
-        if let Some(user) = self.user(uid, now) {
-            user.attachments.amount -= f64::from(threads) / THREADS;
+        match self.tokens(uid, Of::Attachments, now) {
+            Some(tokens) => tokens.amount > kept && tokens.take(),
+            None => self.is_trusted(uid),
         }
     }
 
-    /// Whether one more packet of the user's programs is heard now.
-    pub fn may_talk(&mut self, uid: u32, now: Instant) -> bool {
-        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
-        user.packets.take()
+    /// Charges for the threads of a program that attached.
+    pub fn attached(&mut self, uid: u32, threads: u32, now: Instant) {
+        self.charge(uid, Of::Attachments, f64::from(threads) / THREADS, now);
     }
 
-    /// Whether the user may ask for one thing more now. That counts, whether the answer is waited for or not.
+    /// Whether one more packet of the user's programs is read now.
+    pub fn may_talk(&mut self, uid: u32, now: Instant) -> bool {
+        self.take(uid, Of::Packets, now)
+    }
+
+    /// Whether the user may make one more request now; charged also if the answer is never read.
     pub fn may_ask(&mut self, uid: u32, now: Instant) -> bool {
-        let Some(user) = self.user(uid, now) else { return self.is_trusted(uid) };
-        let may = user.answers.amount > 0.0;
-        user.answers.amount -= if may { REQUEST } else { 0.0 };
+        let Some(tokens) = self.tokens(uid, Of::Answers, now) else { return self.is_trusted(uid) };
+        let may = tokens.amount > 0.0;
+        tokens.amount -= if may { REQUEST } else { 0.0 };
         may
     }
 
-    /// An answer of so many bytes was given.
+    /// Charges for an answer of `bytes`.
     pub fn answered(&mut self, uid: u32, bytes: usize, now: Instant) {
-        if let Some(user) = self.user(uid, now) {
-            user.answers.amount -= bytes as f64;
+        self.charge(uid, Of::Answers, bytes as f64, now);
+    }
+
+    fn take(&mut self, uid: u32, of: Of, now: Instant) -> bool {
+        match self.tokens(uid, of, now) {
+            Some(tokens) => tokens.take(),
+            None => self.is_trusted(uid),
         }
     }
 
-    /// What the user has left; `None` of who may take all, and where too many have used something up.
-    fn user(&mut self, uid: u32, now: Instant) -> Option<&mut User> {
+    fn charge(&mut self, uid: u32, of: Of, amount: f64, now: Instant) {
+        if let Some(tokens) = self.tokens(uid, of, now) {
+            tokens.amount -= amount;
+        }
+    }
+
+    /// The user's tokens; `None` without limits, and where too many other users have any.
+    fn tokens(&mut self, uid: u32, of: Of, now: Instant) -> Option<&mut Tokens> {
         if self.is_trusted(uid) {
             return None;
         }
+        let buckets = &self.buckets;
+        let refill = |user: &mut User| user.iter_mut().zip(buckets).for_each(|(it, of)| it.refill(of, now));
         if self.users.len() >= MOST_USERS && !self.users.contains_key(&uid) {
             self.users.retain(|_, user| {
-                user.refill(&self.packets, now);
-                !user.has_all(&self.packets)
+                refill(user);
+                !user.iter().zip(buckets).all(|(it, of)| it.amount >= of.most)
             });
             if self.users.len() >= MOST_USERS {
                 return None;
             }
         }
-        let fresh = || User {
-            connections: Left::new(&CONNECTIONS, now),
-            refusals: Left::new(&REFUSALS, now),
-            attachments: Left::new(&ATTACHMENTS, now),
-            packets: Left::new(&self.packets, now),
-            answers: Left::new(&ANSWERS, now),
-        };
-        let user = self.users.entry(uid).or_insert_with(fresh);
-        user.refill(&self.packets, now);
-        Some(user)
-    }
-}
-
-impl User {
-    fn refill(&mut self, packets: &Allowance, now: Instant) {
-        self.connections.refill(&CONNECTIONS, now);
-        self.refusals.refill(&REFUSALS, now);
-        self.attachments.refill(&ATTACHMENTS, now);
-        self.packets.refill(packets, now);
-        self.answers.refill(&ANSWERS, now);
-    }
-
-    fn has_all(&self, packets: &Allowance) -> bool {
-        self.connections.is_full(&CONNECTIONS)
-            && self.refusals.is_full(&REFUSALS)
-            && self.attachments.is_full(&ATTACHMENTS)
-            && self.packets.is_full(packets)
-            && self.answers.is_full(&ANSWERS)
+        let full = || std::array::from_fn(|at| Tokens { amount: buckets[at].most, at: now });
+        let user = self.users.entry(uid).or_insert_with(full);
+        refill(user);
+        Some(&mut user[of as usize])
     }
 }
 

@@ -1,15 +1,14 @@
-//! Connections of programs that were let go and haven't taken their welcome. The descriptors on their way are
-//! ours, and we may have no more than so many: so each goes on counting for its user until it is taken or its
-//! socket is gone. That somebody hung up says nothing: his socket may be there still.
+//! Connections of detached programs that haven't received their welcome. The descriptors in flight count
+//! against our limit, so each connection counts for its user until the welcome is received or the socket is
+//! gone. That the peer has shut its side down isn't enough: the socket may still exist.
 
 use super::peer;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-/// Time between two looks at them.
+/// Time between two checks.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// All of them.
 #[derive(Default)]
 pub(super) struct DetachedConnections {
     /// With their owners.
@@ -18,32 +17,31 @@ pub(super) struct DetachedConnections {
 }
 
 impl DetachedConnections {
-    /// One more.
+    /// Adds one.
     pub fn add(&mut self, connection: OwnedFd, owner: u32) {
         self.connections.push((connection, owner));
         self.until.get_or_insert_with(|| Instant::now() + LOOK);
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.connections.len()
     }
 
-    /// How many are that owner's.
+    /// Connections of that owner.
     pub fn of(&self, owner: u32) -> usize {
         self.connections.iter().filter(|(_, its)| *its == owner).count()
     }
 
-    /// When they are to be looked at.
+    /// When to check next.
     pub fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// Forgets those that are taken by now, or gone, if it is time to look.
+    /// Drops those whose welcome was received, or whose socket is gone, if it is time.
     pub fn look(&mut self) {
         let now = Instant::now();
         if self.until.is_some_and(|until| until <= now) {
-            self.connections.retain(|(connection, _)| peer::has_untaken(connection));
+            self.connections.retain(|(connection, _)| peer::has_unread(connection));
             self.until = (!self.connections.is_empty()).then(|| now + LOOK);
         }
     }

@@ -1,4 +1,4 @@
-//! What the daemon is told of its clients.
+//! What the daemon learns from its clients.
 
 use super::Peer;
 use crate::control::Request;
@@ -9,12 +9,12 @@ use scaf_proto::hello::Hello;
 pub enum Event {
     /// A program wants to attach.
     Attach(u64, Peer, Box<Hello>),
-    /// An attached program met further modules: so many altogether.
+    /// An attached program has met further modules; how many altogether.
     MoreModules(u64, u32),
-    /// An attached program says that it has entered a region while contexts of it were lent, or that it waits
-    /// in MPI or no longer.
+    /// An attached program has entered a region while contexts of it were lent, or began or ended a wait in
+    /// MPI.
     Entered(u64),
-    /// The command line asks.
+    /// A request of the command line.
     Control(u64, Peer, Request),
     /// A connection ended; a program's pages are there until [`super::Talk::close`].
     Gone(u64),

@@ -1,6 +1,6 @@
 //! The socket's place in the file system: one daemon a place, and no stale sockets.
 //!
-//! Who holds the lock of the file beside the socket is the daemon; a socket without one is left over, and
+//! The daemon holds a lock on the file beside the socket. A socket whose lock nobody holds is stale and is
 //! replaced. A socket that a service manager made stays when we end: it starts the next daemon.
 
 use crate::broker::Broker;
@@ -15,50 +15,32 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Connections that may wait to be taken in. Whoever connects in a loop makes some 20 in a millisecond, and
-/// others find the queue full while the daemon waits for a processor.
+/// Backlog of the socket. A loop makes some 20 connections in a millisecond; with a short backlog others
+/// would find it full while the daemon waits for a processor.
 const WAITING: i32 = 4096;
 
-/// How long a lock may outlive who had it.
+/// How long a lock may outlive its holder.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why there is no socket.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Another daemon serves this place.
+    /// Another daemon has this socket.
     #[error("{}: already running (pid {pid})", path.display())]
-    Running {
-        /// The socket.
-        path: PathBuf,
-        /// The other daemon's process id, as its lock file says.
-        pid: String,
-    },
+    Running { path: PathBuf, pid: String },
     /// So few files may be open that nobody could be served.
     #[error("only {files} files may be open (RLIMIT_NOFILE); at least {needed} are needed")]
-    Files {
-        /// How many may be open.
-        files: usize,
-        /// How many have to.
-        needed: usize,
-    },
-    /// What the service manager gave us isn't this socket.
-    #[error("{}: what the service manager gave isn't this socket, of SOCK_SEQPACKET", path.display())]
-    Other {
-        /// The socket.
-        path: PathBuf,
-    },
+    Files { files: usize, needed: usize },
+    /// The service manager passed another socket.
+    #[error("{}: the service manager passed something else than this socket", path.display())]
+    Other { path: PathBuf },
     /// The system refused.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The socket or its lock file.
-        path: PathBuf,
-        /// What it said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
-/// A socket's place, which is this daemon's for as long as it has this. The file that is locked is removed on
-/// drop.
+/// The lock of a socket's path. The lock file is removed on drop.
 pub struct Place {
     path: PathBuf,
     lock_path: PathBuf,
@@ -67,9 +49,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Takes the place of the socket `path`.
-    /// # Errors
-    /// Another daemon has it, or the file can't be made.
+    /// Locks the path of the socket `path`; fails if another daemon has it.
     pub fn take(path: &Path) -> Result<Place, Error> {
         let lock_path = path.with_extension("lock");
         let _lock = lock(&lock_path, path)?;
@@ -79,14 +59,14 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // The lock is still held, so this is ours.
+        // We still hold the lock, so the file is ours.
         if !self.stays {
             let _ = rustix::fs::unlink(&self.lock_path);
         }
     }
 }
 
-/// The listening socket in its place; its file is removed on drop, unless the socket was adopted.
+/// The listening socket; its file is removed on drop, unless the socket was adopted.
 pub struct Listener {
     /// The socket.
     pub fd: OwnedFd,
@@ -95,9 +75,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens in that place; the socket gets the permissions `mode`.
-    /// # Errors
-    /// The socket can't be made.
+    /// Makes the socket, with the permissions `mode`.
     pub fn new(place: Place, mode: u32) -> Result<Listener, Error> {
         let path = &place.path;
         let io = |source: rustix::io::Errno| Error::Io { path: path.clone(), source: source.into() };
@@ -113,9 +91,7 @@ impl Listener {
         Ok(Listener { fd, place, broker: None })
     }
 
-    /// Listens in that place by `fd`, which is listened on already.
-    /// # Errors
-    /// `fd` isn't that socket.
+    /// Takes over `fd`, on which a service manager listens; fails if it isn't that socket.
     pub fn adopt(fd: OwnedFd, mut place: Place) -> Result<Listener, Error> {
         let path = &place.path;
         let io = |source: rustix::io::Errno| Error::Io { path: path.clone(), source: source.into() };
@@ -132,26 +108,27 @@ impl Listener {
         Ok(Listener { fd, place, broker: None })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.place.path
     }
 
-    /// Has a broker remove both files in the end.
+    /// Has the broker remove both files at the end, and set bans.
     pub fn with_broker(&mut self, broker: Broker) {
         self.broker = Some(broker);
     }
 
-    /// Has the broker keep these users out, and no others; without one nobody is. False if it couldn't.
+    /// Has the broker ban these users and no others; without a broker nobody is. False if it failed.
     pub fn set_bans(&self, users: Vec<u32>) -> bool {
-        let told = self.broker.as_ref().map(|broker| broker.ask(&Ask::SetBans(users)));
-        told.is_none_or(|told| told.is_ok_and(|answer| answer.done().is_ok()))
+        self.broker
+            .as_ref()
+            .is_none_or(|broker| broker.ask(&Ask::SetBans(users)).is_ok_and(|answer| answer.done().is_ok()))
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // The socket goes before the lock.
+        // The socket is removed before the lock.
         if self.place.stays {
             return;
         }
@@ -167,7 +144,7 @@ fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
     let until = Instant::now() + PATIENCE;
     loop {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        // Who can open it could hold the lock when we end, and no daemon would start any more.
+        // A user who could open it could hold the lock after our end, and no daemon would start any more.
         let fd = open(lock_path, flags, Mode::from_raw_mode(0o600)).map_err(io)?;
         rustix::fs::fchmod(&fd, Mode::from_raw_mode(0o600)).map_err(io)?;
         match flock(&fd, FlockOperation::NonBlockingLockExclusive) {
@@ -183,7 +160,7 @@ fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
             }
             Err(e) => return Err(io(e)),
         }
-        // A daemon that was just leaving may have removed the file between our open and our lock.
+        // A daemon that was ending may have removed the file between our open and our lock.
         let ours = fstat(&fd).map_err(io)?;
         if stat(lock_path).is_ok_and(|there| (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)) {
             write_pid(fd.as_fd()).map_err(io)?;
@@ -192,14 +169,14 @@ fn lock(lock_path: &Path, socket: &Path) -> Result<OwnedFd, Error> {
     }
 }
 
-/// The process id of whoever has the lock, as that wrote it.
+/// The process id that the lock's holder wrote.
 fn holder(lock: &OwnedFd) -> String {
     let mut pid = [0u8; 16];
     let n = rustix::io::pread(lock, &mut pid, 0).unwrap_or(0);
     String::from_utf8_lossy(&pid[..n]).trim().to_owned()
 }
 
-/// Whether a process that had the lock has ended. A child that was just born has it for a moment still.
+/// Whether the holder has ended. A child that it forked just before may have the lock for a moment longer.
 fn has_ended(pid: &str) -> bool {
     let pid = pid.parse().ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))

@@ -1,9 +1,9 @@
-//! Talks to clients: the only module of the daemon that does.
+//! All communication with clients.
 //!
 //! One socket serves both kinds of client. A program's first packet is a `Hello`; it gets its two pages and
 //! keeps the connection for as long as it lives. The command line's first packet is JSON; it gets its answer
-//! and is closed. No client can block anything here: what it doesn't take waits, within its user's
-//! [`budget`], and is dropped with a stranger.
+//! and is closed. No client can block anything here: what it doesn't read is queued, within its user's
+//! [`budget`], and dropped beyond that.
 
 mod admission;
 mod answers;
@@ -26,7 +26,7 @@ pub use pages::Pages;
 pub use peer::Peer;
 
 use crate::apply::MOST_PROGRAMS;
-use crate::broker::Broker;
+use crate::broker::{Broker, fd_passing};
 use crate::control::{OtherVersion, Reply};
 use crate::log::{Limiter, UserLimiters};
 use crate::privileges::Owners;
@@ -36,7 +36,7 @@ use client::{Client, Stage};
 use detached_connections::DetachedConnections;
 use listen::Listener;
 use other_versions::OtherVersions;
-use packets::{Packet, Wrong, understand};
+use packets::{Packet, Wrong, parse};
 use page_pool::PagePool;
 use rustix::event::{Timespec, epoll};
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, shutdown};
@@ -50,17 +50,17 @@ use throttle::Throttled;
 
 /// Longest packet taken from a client, in bytes.
 const MAX_PACKET: usize = 4096;
-/// How long a connection may stay silent before it has said what it wants, or not take its answer.
+/// How long a connection may stay silent at first, or leave its answer unread.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Files that are kept for all but connections.
+/// Open files that are left for everything but connections.
 const OWN_FILES: usize = 64;
 /// A client's connection, and its pages' files.
 const FILES_OF_ONE: usize = 3;
-/// The same with a pair of pages that rests.
+/// The same with a pair of pages in the pool.
 const FILES_WITH_A_SPARE: usize = 5;
-/// With fewer there would be no room for anybody beside the reserve.
+/// With fewer there would be no connection beside the reserve.
 const FEWEST_FILES: usize = OWN_FILES + 2 * budget::RESERVE;
-/// Packets of a program that are taken before others are heard.
+/// Packets of a program that are read before others' are.
 const PACKETS: usize = 64;
 const LISTENER: u64 = u64::MAX;
 /// Set in the tokens of file descriptors that are no clients.
@@ -72,7 +72,7 @@ pub struct Talk {
     listener: Listener,
     throttled: Throttled,
     bans: Bans,
-    /// Until then nobody is taken in.
+    /// Until then no connection is accepted.
     accept_again_at: Option<Instant>,
     owners: Owners,
     clients: BTreeMap<u64, Client>,
@@ -88,16 +88,12 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// Listens in that place; the socket gets the permissions `mode`.
-    /// # Errors
-    /// The socket can't be made.
+    /// Makes the socket, with the permissions `mode`.
     pub fn listen(place: Place, mode: u32, max_per_uid: u32) -> Result<Talk, ListenError> {
         Talk::on(Listener::new(place, mode)?, max_per_uid)
     }
 
-    /// Listens in that place by a socket that is listened on already, and that whoever made it will remove.
-    /// # Errors
-    /// The socket is another one.
+    /// Takes over the socket of a service manager, which will remove it.
     pub fn adopt(socket: OwnedFd, place: Place, max_per_uid: u32) -> Result<Talk, ListenError> {
         Talk::on(Listener::adopt(socket, place)?, max_per_uid)
     }
@@ -139,18 +135,18 @@ impl Talk {
         })
     }
 
-    /// Whose that user is, among whom what there is is divided.
+    /// The owner of a user id, to whom limits and shares apply ([`crate::privileges::Owners`]).
     fn owner_of(&self, uid: u32) -> u32 {
-        // Who may take all has to be that user itself.
+        // Only a trusted user itself has no limits, not the users of its ranges.
         Some(self.owners.of(uid)).filter(|owner| !self.is_trusted(*owner)).unwrap_or(uid)
     }
 
-    /// Reads anew whose users are, where that has changed.
+    /// Reads the owners of user ids again, if their files have changed.
     pub fn refresh_owners(&mut self) {
         self.owners.refresh();
     }
 
-    /// Connections at this moment.
+    /// Open connections.
     pub fn clients(&self) -> usize {
         self.clients.len() + self.detached.len()
     }
@@ -161,16 +157,11 @@ impl Talk {
     }
 
     /// Reports [`Event::Ready`] with `token` (below 2^62) whenever `fd` can be read. It ends by closing `fd`.
-    /// # Errors
-    /// `fd` cannot be waited for.
     pub fn watch(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, fd, epoll::EventData::new_u64(WATCHED | token), epoll::EventFlags::IN)?)
     }
 
-    /// Waits for something to happen that concerns the daemon, at most until `until`. Who is turned away
-    /// doesn't.
-    /// # Errors
-    /// The kernel refuses to wait.
+    /// Waits for events, at most until `until`. Refused connections are none.
     pub fn wait(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
         loop {
             let events = self.wait_once(until)?;
@@ -220,7 +211,7 @@ impl Talk {
         programs.count() + self.detached.of(owner)
     }
 
-    /// Takes one packet from a client, or some from a program, and sends what it is owed. The socket tells
+    /// Reads one packet of a client, or some of a program, or sends more of its answer. Epoll reports it
     /// again if there is more.
     fn serve(&mut self, id: u64, ready: epoll::EventFlags, events: &mut Vec<Event>) {
         let Some(client) = self.clients.get(&id) else { return };
@@ -239,7 +230,7 @@ impl Talk {
         let _ = (0..many).all(|_| self.take_packet(id, events));
     }
 
-    /// Takes one packet. False if there is no more to take.
+    /// Reads one packet. False if there is no more to read.
     fn take_packet(&mut self, id: u64, events: &mut Vec<Event>) -> bool {
         let Some(client) = self.clients.get_mut(&id) else { return false };
         let mut packet = [0u8; MAX_PACKET];
@@ -252,9 +243,9 @@ impl Talk {
             events.push(Event::Gone(id));
             return false;
         }
-        match understand(packet.get(..length), &client.stage) {
+        match parse(packet.get(..length), &client.stage) {
             Ok(Packet::Hello(hello)) if hello.kind == ATTACH => self.admit(id, hello, events),
-            // Both say that there is something to look at: the latest is enough.
+            // Of several such packets in a row the latest is enough.
             Ok(Packet::Hello(hello)) if hello.kind == ENTERED => {
                 events.pop_if(|event| matches!(event, Event::Entered(of) if *of == id));
                 events.push(Event::Entered(id));
@@ -270,22 +261,22 @@ impl Talk {
                 if self.budget.may_ask(client.peer.owner, Instant::now()) {
                     events.push(Event::Control(id, client.peer, request));
                 } else {
-                    self.answer(id, &Reply::Error("you ask for too much; wait a second".into()));
+                    self.answer(id, &Reply::Error("too many requests; wait a second".into()));
                 }
             }
-            // The command line asks which version we speak.
+            // The command line asks for our version.
             Err(Wrong::Version(0)) => {
                 self.refuse(id);
                 events.push(Event::Gone(id));
             }
             Err(Wrong::Version(version)) => {
                 let peer = client.peer;
-                self.other_versions.note(peer, version);
+                self.other_versions.add(peer, version);
                 self.complaints.warn(
                     peer.owner,
                     format_args!(
-                        "process {} speaks version {version}, we speak {VERSION}: it runs unmanaged; restart \
-                         it and the daemon after an upgrade",
+                        "process {} speaks version {version} of the protocol, this daemon {VERSION}: it runs \
+                         unmanaged; restart both after an upgrade",
                         peer.pid
                     ),
                 );
@@ -309,9 +300,8 @@ impl Talk {
         false
     }
 
-    /// Takes a program in, if its user may have one more now. One that only starts may never have a region,
-    /// and asks again at its first: it leaves half of what there is to others, and nobody needs to know of
-    /// it.
+    /// Attaches a program, if its user may have one more now. One that only starts may never have a region,
+    /// and asks again at its first: such programs get half of the places, and a refusal isn't logged.
     fn admit(&mut self, id: u64, hello: Box<Hello>, events: &mut Vec<Event>) {
         let Some(peer) = self.clients.get(&id).map(|client| client.peer) else { return };
         let starts = hello.flags & FLAG_STARTING != 0;
@@ -337,19 +327,17 @@ impl Talk {
         events.push(Event::Gone(id));
     }
 
-    /// What a program that attaches costs grows with its threads.
+    /// Charges a program's user for its threads.
     pub fn has_threads(&mut self, uid: u32, threads: u32) {
         self.budget.attached(uid, threads, Instant::now());
     }
 
-    /// Makes the pages of a client that wants to attach.
-    /// # Errors
-    /// No memory or no file descriptor left, or the connection has ended, or its user has too many that rest.
+    /// Makes the pages of a client that wants to attach; fails also if its user has too many in the pool.
     pub fn prepare(&mut self, id: u64) -> io::Result<()> {
         let client = self.clients.get_mut(&id).ok_or(io::ErrorKind::NotConnected)?;
         client.pages = Some(match self.budget.is_trusted(client.peer.owner) {
             true => Pages::create()?,
-            false => self.page_pool.take(&client.peer, Instant::now())?,
+            false => self.page_pool.get(&client.peer, Instant::now())?,
         });
         Ok(())
     }
@@ -359,20 +347,21 @@ impl Talk {
         self.clients.get(&id).map(|client| client.fd.as_fd())
     }
 
-    /// Has a broker do with the socket what we may not: remove it in the end, and keep users out.
+    /// Has the broker remove the socket at the end, and ban users.
     pub fn with_broker(&mut self, broker: Broker) {
         self.listener.with_broker(broker);
-        // Whom a daemon had kept out that was killed comes in again.
+        // Lifts the bans of an earlier daemon that was killed.
         self.bans.apply(Instant::now(), |users| self.listener.set_bans(users));
     }
 
-    /// Sends the welcome with the pages' file descriptors. False if the client couldn't take it and was
+    /// Sends the welcome with the pages' file descriptors. False if that failed, and the connection was
     /// closed.
     pub fn welcome(&mut self, id: u64) -> bool {
         let Some(client) = self.clients.get_mut(&id) else { return false };
         let Some(pages) = client.pages.as_ref().filter(|_| !client.welcomed) else { return false };
         let welcome = Welcome { magic: MAGIC, version: VERSION, program: id };
-        let sent = peer::send_with_fds(&client.fd, welcome.as_bytes(), pages.files()).is_ok();
+        let files = pages.files().each_ref().map(AsFd::as_fd);
+        let sent = fd_passing::send(&client.fd, welcome.as_bytes(), &files, SendFlags::DONTWAIT).is_ok();
         client.welcomed = sent;
         if !sent {
             self.close(id);
@@ -389,7 +378,7 @@ impl Talk {
         self.close(id);
     }
 
-    /// Programs that greeted in another version of the protocol, of those that `live`.
+    /// Programs of another version of the protocol, of those that `live`.
     pub fn other_versions(&self, live: impl Fn(u32) -> bool) -> Vec<OtherVersion> {
         self.other_versions.living(live)
     }
@@ -399,12 +388,12 @@ impl Talk {
         self.clients.get(&id)?.pages.as_ref()
     }
 
-    /// What all pages say holds until then.
+    /// Renews all grants until then.
     pub fn renew(&self, until_ns: u64) {
         self.clients.values().filter_map(|client| client.pages.as_ref()).for_each(|it| it.renew(until_ns));
     }
 
-    /// Closes a connection, if there still is one; a program's once that has taken its welcome.
+    /// Closes a connection, if there still is one; a program's once it has received its welcome.
     pub fn close(&mut self, id: u64) {
         let Some(client) = self.clients.remove(&id) else { return };
         let _ = epoll::delete(&self.epoll, &client.fd);
@@ -413,15 +402,15 @@ impl Talk {
         {
             self.page_pool.put_back(&client.peer, pages, Instant::now());
         }
-        if client.welcomed && peer::has_untaken(&client.fd) {
-            // It is told that nobody is here.
+        if client.welcomed && peer::has_unread(&client.fd) {
+            // The program notices that the daemon has hung up.
             let _ = shutdown(&client.fd, Shutdown::Write);
             self.detached.add(client.fd, client.peer.owner);
         }
     }
 }
 
-/// Raises the limit of open files as far as it goes; the limit then.
+/// Raises the limit of open files as far as it goes, and returns it.
 fn file_limit() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);

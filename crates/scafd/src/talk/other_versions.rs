@@ -1,20 +1,20 @@
-//! Programs that greeted in another version of the protocol. They run unmanaged, and `scaf ps` says so.
+//! Programs of another version of the protocol. They run unmanaged, and `scaf ps` lists them.
 
 use super::Peer;
 use crate::control::OtherVersion;
 use std::collections::VecDeque;
 
-/// Most that are known of one user, and of all: who greets in vain again and again hides nobody else.
+/// Most that are listed of one user, and of all, so that nobody's hide the others'.
 const OF_ONE_USER: usize = 16;
 const OF_ALL: usize = 256;
 
-/// With whose they are.
+/// Each with its owner.
 #[derive(Default)]
 pub struct OtherVersions(VecDeque<(u32, OtherVersion)>);
 
 impl OtherVersions {
-    /// It greeted in that version just now.
-    pub fn note(&mut self, peer: Peer, protocol: u32) {
+    /// Adds a program that has just said hello.
+    pub fn add(&mut self, peer: Peer, protocol: u32) {
         self.forget(peer.pid);
         if self.0.iter().filter(|known| known.0 == peer.owner).count() == OF_ONE_USER
             && let Some(oldest) = self.0.iter().position(|known| known.0 == peer.owner)
@@ -27,12 +27,12 @@ impl OtherVersions {
         self.0.push_back((peer.owner, OtherVersion { pid: peer.pid, uid: peer.uid, protocol }));
     }
 
-    /// That process attaches, so it has become another program.
+    /// Removes a process that attaches: it runs another program by now.
     pub fn forget(&mut self, pid: u32) {
         self.0.retain(|known| known.1.pid != pid);
     }
 
-    /// Those that `live`, the one that greeted last at the end.
+    /// Those that `live`, the latest last.
     pub fn living(&self, live: impl Fn(u32) -> bool) -> Vec<OtherVersion> {
         self.0.iter().map(|known| known.1).filter(|known| live(known.pid)).collect()
     }
@@ -54,7 +54,7 @@ mod tests {
     fn a_program_is_known_once_until_it_attaches_or_ends() {
         let mut known = OtherVersions::default();
         for (pid, version) in [(1, 7), (2, 8), (1, 8)] {
-            known.note(peer(pid, 5), version);
+            known.add(peer(pid, 5), version);
         }
         assert_eq!(pids(&known), [2, 1]);
         assert_eq!(known.living(|pid| pid == 1), [OtherVersion { pid: 1, uid: 5, protocol: 8 }]);
@@ -65,11 +65,11 @@ mod tests {
     #[test]
     fn nobody_hides_others_and_the_list_has_an_end() {
         let mut known = OtherVersions::default();
-        known.note(peer(1, 5), 8);
-        (100..200).for_each(|pid| known.note(peer(pid, 6), 8));
+        known.add(peer(1, 5), 8);
+        (100..200).for_each(|pid| known.add(peer(pid, 6), 8));
         assert_eq!(pids(&known).len(), 1 + OF_ONE_USER);
         assert!(pids(&known).contains(&1) && pids(&known).contains(&199));
-        (1_000..2_000).for_each(|it| known.note(peer(it, it), 8));
+        (1_000..2_000).for_each(|it| known.add(peer(it, it), 8));
         assert_eq!(pids(&known).len(), OF_ALL);
     }
 }

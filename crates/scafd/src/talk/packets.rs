@@ -1,4 +1,4 @@
-//! What a client's packet means.
+//! Parses clients' packets.
 
 use super::client::Stage;
 use crate::control::Request;
@@ -16,8 +16,8 @@ pub(super) enum Wrong {
     Request(String),
 }
 
-/// What a packet means, given what its sender is so far; `None` stands for one that is too long.
-pub(super) fn understand(packet: Option<&[u8]>, stage: &Stage) -> Result<Packet, Wrong> {
+/// Parses a packet by its sender's stage; `None` stands for one that is too long.
+pub(super) fn parse(packet: Option<&[u8]>, stage: &Stage) -> Result<Packet, Wrong> {
     let packet = packet.ok_or_else(|| Wrong::Garbage("a packet that is too long".into()))?;
     if *stage == Stage::Silent && matches!(packet.first(), Some(b'{' | b'"')) {
         return serde_json::from_slice(packet)

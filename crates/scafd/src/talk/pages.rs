@@ -27,15 +27,13 @@ pub struct Pages {
 
 impl Pages {
     /// Makes both pages.
-    /// # Errors
-    /// No memory or no file descriptor left.
     pub fn create() -> rustix::io::Result<Pages> {
         let grant_fd = memfd(c"scaf-grant")?;
         let grant = Mapping::new(&grant_fd, ProtFlags::READ | ProtFlags::WRITE)?;
         let common = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         rustix::fs::fcntl_add_seals(&grant_fd, common | SealFlags::FUTURE_WRITE)?;
         let report_fd = memfd(c"scaf-report")?;
-        // We write there only while no client is meant to have it.
+        // We write to it only while no client has it.
         let report = Mapping::new(&report_fd, ProtFlags::READ | ProtFlags::WRITE)?;
         // The client can't shrink the file under our mapping, which would kill us with SIGBUS.
         rustix::fs::fcntl_add_seals(&report_fd, common)?;
@@ -44,14 +42,14 @@ impl Pages {
         Ok(pages)
     }
 
-    /// What the client is sent, grant first.
+    /// The files to send to the client, grant first.
     pub fn files(&self) -> &[OwnedFd; 2] {
         &self.files
     }
 
-    /// As they were made, for another client. Whoever had them before may still see them: no managed program.
-    /// By stores only: a call about a file that a client has could be held up by that client for ever, which
-    /// may be writing from memory that never comes.
+    /// Clears them for another client. An earlier client may still have them mapped, but is no longer
+    /// managed. By stores only: a system call on a file that a client has can block for as long as that
+    /// client keeps it locked, by a write from memory that isn't there (FUSE).
     pub fn clean(&self) {
         let grant = self.grant.words().iter().take(size_of::<GrantPage>() / size_of::<u64>());
         grant.chain(self.report.words()).for_each(|word| word.store(0, Ordering::Release));
@@ -62,18 +60,19 @@ impl Pages {
     pub fn publish(&self, word: Word, masks: &Masks) {
         let page = self.grant_page();
         page.publish(word, masks);
-        // SAFETY: the page lives as long as self, and the kernel takes the address for a name.
+        // SAFETY: the word is inside our mapping, which lives as long as self, and is only ever accessed
+        // atomically.
         let word = unsafe { AtomicU32::from_ptr(page.futex_word().cast_mut()) };
-        // No flag: the client has the page at another address. If it fails, sleepers look by themselves.
+        // A shared futex, because the client maps the page elsewhere. If it fails, sleepers time out.
         let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// Says which affinities of ours threads may have; see [`GrantPage::record`].
+    /// Records the affinities that we have set for threads; see [`GrantPage::record`].
     pub fn record(&self, masks: &[Mask]) {
         self.grant_page().record(masks);
     }
 
-    /// Says where loops that spin can be made to yield; see [`GrantPage::set_marks`].
+    /// Lists where loops that spin can be made to yield; see [`GrantPage::set_marks`].
     pub fn set_marks(&self, marks: Option<&[[u64; 2]]>) {
         self.grant_page().set_marks(marks);
     }
@@ -83,7 +82,7 @@ impl Pages {
         self.report_page().read()
     }
 
-    /// The report page's rows; to be trusted no more than the rest of it.
+    /// The report page's rows; hostile like the rest of it.
     pub fn rows(&self) -> &Rows {
         self.report_page().rows()
     }
@@ -100,38 +99,39 @@ impl Pages {
 
     /// The runtimes that the client says it has.
     pub fn runtimes(&self) -> Vec<Runtime> {
-        self.told_runtimes().map(|runtime| told(&runtime)).collect()
+        self.reported_runtimes().map(|runtime| shown(&runtime)).collect()
     }
 
-    /// The same, to be trusted no more than the rest of the page.
-    pub fn told_runtimes(&self) -> impl Iterator<Item = RuntimeCopy> + '_ {
+    /// The same as on the page; hostile like the rest of it.
+    pub fn reported_runtimes(&self) -> impl Iterator<Item = RuntimeCopy> + '_ {
         self.report_page().runtimes().read()
     }
 
-    /// What the grant page says holds until then.
+    /// Renews the grant until then.
     pub fn renew(&self, until_ns: u64) {
         self.grant_page().renew(until_ns);
     }
 
-    /// Publishes which region a serial experiment is wanted of.
+    /// Orders a serial experiment.
     pub fn order(&self, order: Order) {
         self.grant_page().order(order);
     }
 
     fn report_page(&self) -> &ReportPage {
-        // SAFETY: the mapping has a page's size and alignment and lives as long as self. It consists of
-        // atomics only.
+        // SAFETY: the mapping is readable and writable, has a page's size and alignment, and lives as long as
+        // self. ReportPage consists of atomics, so the client may write at the same time.
         unsafe { &*self.report.at.as_ptr().cast::<ReportPage>() }
     }
 
     fn grant_page(&self) -> &GrantPage {
-        // SAFETY: as above; here we are the only writer.
+        // SAFETY: the mapping is readable and writable, has a page's size and alignment, and lives as long as
+        // self. GrantPage consists of atomics, which only this process writes: the file is sealed.
         unsafe { &*self.grant.at.as_ptr().cast::<GrantPage>() }
     }
 }
 
-fn told(port: &RuntimeCopy) -> Runtime {
-    let name = match port.kind {
+fn shown(runtime: &RuntimeCopy) -> Runtime {
+    let name = match runtime.kind {
         Kind::Libgomp => "OpenMP (GCC)",
         Kind::Libomp => "OpenMP (LLVM)",
         Kind::Libiomp => "OpenMP (Intel)",
@@ -141,24 +141,24 @@ fn told(port: &RuntimeCopy) -> Runtime {
         Kind::Blis => "BLIS",
         Kind::Api => "its own pools",
     };
-    let promise = match port.promise {
+    let promise = match runtime.promise {
         Promise::Regions => "each region follows the grant in its own way",
         Promise::Follows => "calls follow the grant, and never use more threads than were set for it",
         Promise::Exact => {
             "keeps its number of threads, for its results' sake; its affinity follows the grant"
         }
         Promise::Left => "keeps its number of threads; its affinity follows the grant",
-        Promise::Notified => "is told of the grant, and follows it by itself",
+        Promise::Notified => "is notified of the grant, and follows it by itself",
     };
-    let end = port.file.iter().position(|byte| *byte == 0).unwrap_or(FILE_BYTES);
-    let file = String::from_utf8_lossy(&port.file[..end]);
+    let end = runtime.file.iter().position(|byte| *byte == 0).unwrap_or(FILE_BYTES);
+    let file = String::from_utf8_lossy(&runtime.file[..end]);
     let escaped =
         |c: char| -> String { if c.is_control() { c.escape_unicode().to_string() } else { c.to_string() } };
     Runtime {
         name: name.into(),
         file: if file.is_empty() { "the program".into() } else { file.chars().map(escaped).collect() },
-        threads: port.threads,
-        most: port.most,
+        threads: runtime.threads,
+        most: runtime.most,
         promise: promise.into(),
     }
 }
@@ -169,21 +169,21 @@ struct Mapping {
 
 impl Mapping {
     fn new(fd: &OwnedFd, prot: ProtFlags) -> rustix::io::Result<Mapping> {
-        // SAFETY: a fresh mapping at an address of the kernel's choice.
+        // SAFETY: without MAP_FIXED the kernel chooses unused addresses, so no memory of ours is replaced.
         let at = unsafe { mmap(std::ptr::null_mut(), PAGE_BYTES, prot, MapFlags::SHARED, fd, 0)? };
         NonNull::new(at).map(|at| Mapping { at }).ok_or(rustix::io::Errno::NOMEM)
     }
 
-    /// All of it.
     fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping has a page's size and alignment, lives as long as self, and holds atomics.
+        // SAFETY: the mapping has PAGE_BYTES bytes, page alignment, and lives as long as self; any bytes are
+        // values of atomics. Callers write only to mappings that are writable.
         unsafe { std::slice::from_raw_parts(self.at.as_ptr().cast(), PAGE_BYTES / size_of::<u64>()) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: mapped in `new` with this size; references into it live no longer than self.
+        // SAFETY: `new` mapped it with this size, and references into it borrow self.
         let _ = unsafe { munmap(self.at.as_ptr(), PAGE_BYTES) };
     }
 }
@@ -221,7 +221,7 @@ impl AtAClient {
     }
 
     pub(super) fn is_stamped_and_else_empty(&self) -> bool {
-        // SAFETY: as in `grant_page`.
+        // SAFETY: the mapping is readable, page-aligned and lives as long as self; GrantPage is all atomics.
         let is_current = unsafe { &*self.grant.at.as_ptr().cast::<GrantPage>() }.is_current();
         let are_empty = |words: &[AtomicU64]| words.iter().all(|word| word.load(Ordering::Relaxed) == 0);
         is_current && are_empty(&self.grant.words()[1..]) && are_empty(self.report.words())
@@ -233,10 +233,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_runtimes_file_is_told_as_text_that_no_terminal_obeys() {
+    fn a_runtimes_file_is_shown_without_control_characters() {
         let mut file = [0; FILE_BYTES];
         file[..8].copy_from_slice(b"/l\x1b[2J\xffx");
-        let port = RuntimeCopy {
+        let runtime = RuntimeCopy {
             kind: Kind::OpenBlas,
             promise: Promise::Follows,
             threads: 1,
@@ -244,8 +244,8 @@ mod tests {
             at_work: 0,
             file,
         };
-        let told = told(&port);
-        assert_eq!(told.file, "/l\\u{1b}[2J\u{fffd}x");
-        assert_eq!((told.name.as_str(), told.threads, told.most), ("OpenBLAS", 1, 2));
+        let shown = shown(&runtime);
+        assert_eq!(shown.file, "/l\\u{1b}[2J\u{fffd}x");
+        assert_eq!((shown.name.as_str(), shown.threads, shown.most), ("OpenBLAS", 1, 2));
     }
 }

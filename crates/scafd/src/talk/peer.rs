@@ -1,35 +1,30 @@
-//! Who is at the other end, and sending file descriptors there.
+//! The process at the other end of a connection.
 
 use crate::observe::clock;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use std::io::{self, IoSlice};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Who connected, as the kernel says.
+/// Credentials of the peer, from the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Peer {
     /// Process id in our namespace; 0 if it has none there.
     pub pid: u32,
     /// User id.
     pub uid: u32,
-    /// Whose that user is ([`crate::privileges::Owners`]): all of these have one part.
+    /// The owner of that user id ([`crate::privileges::Owners`]).
     pub owner: u32,
     /// Group id.
     pub gid: u32,
-    /// When its connection was accepted, in clock ticks since the machine started; a process started later
-    /// isn't it.
+    /// When the connection was accepted, in clock ticks since boot: a process started later isn't the peer.
     pub accepted: u64,
 }
 
 impl Peer {
-    /// Asks the kernel (`SO_PEERCRED`). To be called right after the accept, whose time it notes.
-    /// # Errors
-    /// It is no socket.
+    /// Asks the kernel (`SO_PEERCRED`). Call it right after the accept, whose time it records.
     pub fn of(fd: &OwnedFd) -> io::Result<Peer> {
         let nobody = libc::ucred { pid: 0, uid: 0, gid: 0 };
-        // Not by rustix: its process ids can't be 0, and a client in another namespace has that one.
-        // SAFETY: its type in the kernel, of plain numbers.
+        // Not by rustix, whose process ids can't be 0: a client in another namespace has that one.
+        // SAFETY: SO_PEERCRED gives a ucred, and any bytes are one.
         let cred = unsafe { option(fd, libc::SO_PEERCRED, nobody)? };
         Ok(Peer {
             pid: u32::try_from(cred.pid).unwrap_or(0),
@@ -41,33 +36,23 @@ impl Peer {
     }
 }
 
-/// Whether there is something that the other end hasn't taken, and could.
-pub(super) fn has_untaken(fd: &OwnedFd) -> bool {
-    // The kernel's `SK_MEMINFO_*`, of which this is the memory of what was sent.
+/// Whether the other end has something to read that we sent.
+pub(super) fn has_unread(fd: &OwnedFd) -> bool {
+    // SK_MEMINFO_WMEM_ALLOC: memory of packets that we sent and the peer hasn't read.
     const SENT: usize = 2;
-    // SAFETY: its type in the kernel, of plain numbers.
+    // SAFETY: SO_MEMINFO gives nine u32, and any bytes are these.
     let about = unsafe { option(fd, libc::SO_MEMINFO, [0u32; 9]) };
     about.is_ok_and(|about| about[SENT] > 0)
 }
 
-/// What the kernel says of a socket.
+/// Reads a socket option.
 /// # Safety
-/// `T` is that option's type, and any bytes are one.
+/// `T` is that option's type, and any bytes are a value of it.
 unsafe fn option<T>(fd: &OwnedFd, which: libc::c_int, mut value: T) -> io::Result<T> {
     let mut length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes into `value`.
+    // SAFETY: `length` is the size of `value`, and the kernel writes at most that many bytes.
     let rc = unsafe {
         libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, which, (&raw mut value).cast(), &mut length)
     };
     if rc == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
-}
-
-/// Sends one packet with two file descriptors, without waiting.
-pub(super) fn send_with_fds(to: &OwnedFd, bytes: &[u8], fds: &[OwnedFd; 2]) -> rustix::io::Result<()> {
-    let fds = [fds[0].as_fd(), fds[1].as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(&fds));
-    sendmsg(to, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?;
-    Ok(())
 }

@@ -1,11 +1,11 @@
-//! Programs whose user has used up what it may say aren't heard for a moment.
+//! Throttling: programs whose user is over the limit of packets aren't read for a moment.
 
 use std::time::{Duration, Instant};
 
-/// How long. What they say meanwhile waits in their sockets.
+/// How long. Meanwhile their packets wait in their sockets.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Those that aren't heard now.
+/// The throttled programs.
 #[derive(Default)]
 pub(super) struct Throttled {
     programs: Vec<u64>,
@@ -13,18 +13,18 @@ pub(super) struct Throttled {
 }
 
 impl Throttled {
-    /// One more isn't heard until the pause ends.
+    /// Throttles one more until the pause ends.
     pub fn add(&mut self, id: u64) {
         self.programs.push(id);
         self.until.get_or_insert_with(|| Instant::now() + PAUSE);
     }
 
-    /// When they are heard again.
+    /// When the pause ends.
     pub fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// All of them, if it is time.
+    /// All of them, if the pause has ended.
     pub fn due(&mut self) -> Vec<u64> {
         match self.until {
             Some(until) if until <= Instant::now() => std::mem::take(self).programs,

@@ -1,4 +1,4 @@
-//! A program without OpenMP: it attaches, maps its pages and does what it is told.
+//! A program without OpenMP: it attaches, maps its pages and follows commands.
 
 use scaf_proto::PAGE_BYTES;
 use scaf_proto::grant::GrantPage;

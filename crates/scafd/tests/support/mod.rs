@@ -1,5 +1,6 @@
 //! A daemon on a socket of its own, and programs that are processes of their own. A program is this same test
-//! binary, told by the environment to run [`client::main`]; the test talks to it over its standard streams.
+//! binary, which an environment variable makes run [`client::main`]; the test talks to it over its standard
+//! streams.
 
 #![allow(dead_code)] // each test binary uses a part of it
 

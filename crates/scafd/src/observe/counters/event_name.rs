@@ -66,47 +66,22 @@ struct Term {
 pub struct NotAName(String);
 
 /// Why a name means nothing on this machine.
+#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug, thiserror::Error)]
 pub enum Unresolved {
     /// There is no such unit.
     #[error("{name}: this machine has no unit '{unit}'; it has {}", list(there))]
-    Unit {
-        /// The event.
-        name: String,
-        /// The unit named in it.
-        unit: String,
-        /// Those that there are.
-        there: Vec<String>,
-    },
+    Unit { name: String, unit: String, there: Vec<String> },
     /// The unit counts for a whole package, not for a thread.
     #[error("{name}: '{unit}' counts for all programs together, not for one; name an event of the cores")]
-    Shared {
-        /// The event.
-        name: String,
-        /// The unit named in it.
-        unit: String,
-    },
+    Shared { name: String, unit: String },
     /// The unit has neither such an event nor such a field.
     #[error("{name}: '{key}' is neither an event nor a field of this unit; see {} beside it",
         folder.display())]
-    Term {
-        /// The event.
-        name: String,
-        /// What isn't known.
-        key: String,
-        /// Where the unit's events are.
-        folder: PathBuf,
-    },
+    Term { name: String, key: String, folder: PathBuf },
     /// A value that its field doesn't hold.
     #[error("{name}: {key}={value:#x} is more than this field holds")]
-    Value {
-        /// The event.
-        name: String,
-        /// The field.
-        key: String,
-        /// The value.
-        value: u64,
-    },
+    Value { name: String, key: String, value: u64 },
 }
 
 fn list(words: &[String]) -> String {

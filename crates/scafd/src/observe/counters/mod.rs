@@ -81,14 +81,14 @@ pub struct Counting {
 
 #[derive(Debug, Default)]
 struct Program {
-    /// Whose it is, if that user may not have all.
+    /// Its owner, unless that has no limit.
     owner: Option<u32>,
     counters: Vec<(Event, Counter)>,
     last: Option<(Readings, Option<u64>)>,
     tries: u32,
 }
 
-/// What the caller may want to tell.
+/// What the caller may want to log.
 #[derive(Debug, PartialEq)]
 pub enum Note {
     /// An event that the configuration names can't be counted; why.
@@ -164,7 +164,7 @@ impl Counting {
             its.map(|program| program.counters.len()).sum()
         };
         let left = self.most_files.saturating_sub(open(false));
-        // So whoever comes next finds some.
+        // Half, so that the next user finds some.
         let most = if owner.is_some() { left / 2 } else { left };
         most.saturating_sub(open(true))
     }

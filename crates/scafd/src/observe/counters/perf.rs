@@ -64,12 +64,13 @@ impl Counter {
         let user_only = u64::from(mode == Mode::User);
         attr.set_exclude_kernel(user_only);
         attr.set_exclude_hv(user_only);
-        // SAFETY: the kernel reads `size` bytes of the attributes, and writes only where `size` is wrong.
+        // SAFETY: `attr` lives through the call, and `size` is its size, which is all that the kernel
+        // accesses.
         let fd = unsafe { perf_event_open(&raw mut attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC.into()) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the kernel has just made it, and nobody else knows it.
+        // SAFETY: perf_event_open has just returned this descriptor, so nothing else owns it.
         Ok(Counter(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
@@ -83,8 +84,6 @@ impl Counter {
     }
 
     /// What it has counted so far; threads that have ended are part of it.
-    /// # Errors
-    /// The kernel gives no reading.
     pub fn read(&self) -> io::Result<Reading> {
         let mut bytes = [0u8; 24];
         let n = rustix::io::read(&self.0, &mut bytes)?;
