@@ -37,13 +37,13 @@
 /* The version of this interface. Within a version functions are added, never changed or taken away. */
 #define SCAF_API_VERSION 1
 
-/* Most threads of a pool, and the number of threads that stands for: as many as you like. */
+/* Most threads of a pool; as an answer it means: no limit. */
 #define SCAF_MOST_THREADS 65535u
 
 /* Pools of a process at a time. */
 #define SCAF_MOST_POOLS 32u
 
-/* Work that goes on. What is in it is libscaf's; it may be copied and moved. */
+/* Work in progress. Its content is libscaf's; it may be copied and moved. */
 struct scaf_work {
     uint64_t opaque[8];
 };
@@ -56,7 +56,7 @@ static inline void scaf_absent_(void)
 {
 }
 
-/* The function of that name, or a null pointer. `known` remembers it. */
+/* The function of that name, or a null pointer; cached in `known`. */
 static inline scaf_function_ scaf_find_(scaf_function_ *known, const char *name)
 {
     scaf_function_ found = __atomic_load_n(known, __ATOMIC_RELAXED);
@@ -82,9 +82,9 @@ static inline uint32_t scaf_api_version(void)
 }
 
 /*
- * Tells of a pool of threads. It need not have threads yet.
- *   name     what people call it, for `scaf ps -v`; its first 23 bytes count. May be null.
- *   threads  how many it would run were it alone on the machine, 1 to SCAF_MOST_THREADS: usually its CPUs.
+ * Registers a pool of threads. It need not have threads yet.
+ *   name     its name in `scaf ps -v`, of which the first 23 bytes count. May be null.
+ *   threads  threads that it runs alone on the machine, 1 to SCAF_MOST_THREADS: usually its CPUs.
  * Returns the pool's number, at least 1; or 0, no pool, if there is no libscaf, `threads` is out of range, or
  * there are SCAF_MOST_POOLS pools already. All other functions take 0 for a pool, and limit nothing then.
  * From here on the program is managed, if a daemon is there.
@@ -97,8 +97,7 @@ static inline uint32_t scaf_register(const char *name, uint32_t threads)
 }
 
 /*
- * The pool is gone: its number stands for no pool until it is given away again. Its scaf_wait ends within a
- * second. After the last pool, with nothing else to be managed, the program keeps one CPU's share.
+ * Unregisters the pool: its number may be used again for another one. A scaf_wait on it ends within a second. After the last pool, with nothing else to be managed, the program keeps one CPU's share.
  */
 static inline void scaf_unregister(uint32_t pool)
 {
@@ -164,13 +163,13 @@ static inline void scaf_exact(int on)
 }
 
 /*
- * Parallel work begins. This tells the daemon that the program is parallel now, and how much faster it is on
- * more CPUs. Policies that go by speedups take a program without it for serial and give it about one CPU.
+ * Parallel work begins. The daemon learns from it that the program is parallel now, and its speedup on more
+ * CPUs. Policies that go by speedups take a program without it for serial, and give it about one CPU.
  *   work     written.
  *   pool     whose threads do it.
  *   kind     any number that is the same for work of the same kind: best the address of the function that the
  *            threads run, which is known again in the next run.
- *   threads  how many do it, 1 to SCAF_MOST_THREADS (what is out of range counts as the nearest).
+ *   threads  how many do it, clamped to 1 to SCAF_MOST_THREADS.
  * Work of 1 to 100 ms is best. In shorter work the calls take a noticeable part. Of longer work nothing is
  * learned until it ends, and nothing at all if the grant changed meanwhile. Where a thread's pieces of work
  * lie within each other, only the innermost are measured, and none within an OpenMP region.
@@ -186,10 +185,10 @@ static inline void scaf_begin(struct scaf_work *work, uint32_t pool, uint64_t ki
 }
 
 /*
- * That work has ended. To be called once for each scaf_begin, by the same thread if possible: otherwise its
- * time counts, but nothing is learned of its speedup.
- *   units  how much work it was: tiles, rows, bytes, whatever takes the same time each; below 2^44. 0 if all
- *          work of that kind is equally much.
+ * The work has ended. Call it once for each scaf_begin, on the same thread if possible: otherwise its time
+ * counts, but nothing is learned of its speedup.
+ *   units  how much work it was, in units that take the same time each (tiles, rows, bytes); below 2^44. 0 if
+ *          all work of that kind is the same amount.
  */
 static inline void scaf_end(struct scaf_work *work, uint64_t units)
 {
