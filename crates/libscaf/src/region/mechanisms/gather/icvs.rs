@@ -46,7 +46,8 @@ impl Icvs {
         }
         let (dynamic, levels) = (ask(runtime.omp_get_dynamic, 0), ask(runtime.omp_get_max_active_levels, 1));
         // For `omp_get_nested`, LLVM's runtime writes a warning to the program's standard error.
-        let nested = if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.omp_get_nested, 0) };
+        let nested =
+            if runtime.is_llvms() { c_int::from(levels > 1) } else { ask(runtime.omp_get_nested, 0) };
         Icvs { dynamic, nested, levels, kind, chunk, bind: ask(runtime.omp_get_proc_bind, 0) }
     }
 

@@ -6,8 +6,8 @@ use super::gathered_team::{Carrier, MASTERS, MEMBERS, Member, current};
 use super::worker_tls;
 use crate::link::no_syscalls;
 use crate::region::thread::{LENT, Thread, thread};
-use crate::sys::raw_syscalls::set_blocked;
 use crate::sys::kernel_threads::own_task;
+use crate::sys::raw_syscalls::set_blocked;
 use crate::sys::signals::{Stack, blocked, set_stack, stack};
 use crate::sys::thread_state::part_of;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -166,8 +166,10 @@ pub fn put_back(carrier: &Carrier) {
 /// The member is back on its own kernel thread, which has blocked all signals and has the state that the
 /// member had when it joined: what the member has undone since is undone here, too.
 pub fn back_on_own_thread(me: &Member) {
-    let joined =
-        SignalState { mask: carriers().mask, stack: Some(Stack::NONE).filter(|_| !no_syscalls::are_known_forbidden()) };
+    let joined = SignalState {
+        mask: carriers().mask,
+        stack: Some(Stack::NONE).filter(|_| !no_syscalls::are_known_forbidden()),
+    };
     joined.with(me.changed.replace(SignalState::NOTHING)).set();
 }
 
