@@ -1,5 +1,5 @@
 #!/bin/bash
-# Lists what OpenMP runtimes export: fixtures/runtime-symbols.txt, which crates/scaf-functions/tests/symbols.rs
+# Lists what OpenMP runtimes export: fixtures/runtime-symbols.txt, which scaf-functions' tests/symbols.rs
 # compares with the table of functions. Reads Debian's packages, by the mirror that this machine's apt uses,
 # and wheels, by pip; installs nothing. scripts/runtime-symbols.sh [FOLDER for what is fetched]
 set -eu

@@ -50,7 +50,9 @@ pub mod traits {
 }
 
 macro_rules! rows {
-    ($($($name:ident)+: $class:ident $(($arguments:literal))? $([$($traits:ident)*])? $(, $later:ident)?;)*) => {
+    ($(
+        $($name:ident)+: $class:ident $(($arguments:literal))? $([$($traits:ident)*])? $(, $later:ident)?;
+    )*) => {
         /// Sorted by name, within a row too.
         pub static FUNCTIONS: &[Function] = &[$(
             Function {

@@ -1,5 +1,5 @@
-//! Every function that an OpenMP runtime exports has a row: of those in
-//! fixtures/runtime-symbols.txt, which scripts/runtime-symbols.sh lists, and of those that are installed here.
+//! Every function that an OpenMP runtime exports has a row: of the runtimes in fixtures/runtime-symbols.txt,
+//! which scripts/runtime-symbols.sh writes, and of those that are installed here.
 
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 use scaf_functions::runtime::{FAMILIES, FUNCTIONS, find, is_runtimes};
