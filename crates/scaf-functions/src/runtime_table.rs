@@ -1,23 +1,6 @@
-//! A table: the functions of OpenMP runtimes.
-//!
-//! A row: `symbol(arguments) -> result: member [says], tells(count) => kind handler | fortran = handler;`
-//! - The signature, or `as` a type, is of functions that libscaf calls: a field of its `Runtime`. Where one
-//!   handler serves several, they have an argument or a result more than the runtime says.
-//! - What a member gets ([`Member`]); what calls say of the program ([`says`]); what code analysis may take
-//!   from them ([`Tells`]), with the number of integer arguments that it may count on.
-//! - The handler, if libscaf exports the function, and how (`crates/libscaf/src/entry/exports.rs`):
-//!   - `caller`: the handler gets the arguments, and the return address behind them;
-//!   - `find`: the handler gets the return address, and answers the function to go on at with all arguments;
-//!   - `members`: members go on at the handler with all arguments, others at the runtime's function;
-//!   - `divert`: the same for code of LLVM's compilers, by a load, a comparison and a jump;
-//!   - `own`: the handler is itself the export.
-//! - Names for Fortran, each with a handler of its own or C's.
-//!
-//! [`Member`]: crate::runtime::Member
-//! [`Tells`]: crate::runtime::Tells
-//! [`says`]: crate::runtime::says
+//! A table: the functions of OpenMP runtimes. `lib.rs` says what a row's columns mean and how to add one.
 
-/// Hands all rows to a macro.
+/// Calls a macro with all rows.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! runtime_functions { ($callback:ident) => { $callback! {
