@@ -378,4 +378,5 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     omp_test_nest_lock: neutral [TASKS_LOCKS] | _;
     omp_unset_lock: neutral, Nothing(1) | _;
     omp_unset_nest_lock: neutral | _;
+    ompc_set_num_threads(c_int): ours => caller gomp::team::set_num_threads;
 } } }
