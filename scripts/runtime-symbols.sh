@@ -1,12 +1,12 @@
 #!/bin/bash
-# Lists what OpenMP runtimes export: fixtures/runtimes/*.symbols, which crates/scaf-functions/tests/symbols.rs
-# holds against the table of functions. Reads Debian's packages, by the mirror that this machine's apt uses,
+# Lists what OpenMP runtimes export: fixtures/runtime-symbols.txt, which scaf-functions' tests/symbols.rs
+# compares with the table of functions. Reads Debian's packages, by the mirror that this machine's apt uses,
 # and wheels, by pip; installs nothing. scripts/runtime-symbols.sh [FOLDER for what is fetched]
 set -eu
 cd "$(dirname "$0")/.."
-to=$PWD/fixtures/runtimes
+to=$PWD/fixtures/runtime-symbols.txt
 work=${1:-$(mktemp -d)}
-mkdir -p "$to" "$work"
+mkdir -p "$work"
 mirror=$(sed -n 's/^URIs: *\([^ ]*\/debian\) *$/\1/p' /etc/apt/sources.list.d/*.sources | head -1)
 ours='^(GOMP_|GOACC_|omp_|ompc_|acc_|kmp_|kmpc_|__kmp|__tgt_|ompt_|ompd_|llvm_omp_)'
 
@@ -49,8 +49,9 @@ for wheel in scikit-learn xgboost faiss-cpu ctranslate2 pyscf pyomp intel-openmp
   fetch_wheel $wheel
 done
 
-# Each list has what none before it has: all are read together.
-rm -f "$to"/*.symbols
+# All runtimes are read together: each has a line of its own, and the names that none before it has.
+echo "What OpenMP runtimes export, without versions; each has here what none before it has" \
+  "(scripts/runtime-symbols.sh)." >"$to"
 seen=$(mktemp)
 find "$work/deb" "$work/wheel" -type f | grep -E '/lib(gomp[^/]*|omp|iomp5)\.so[^/]*$' |
   sort -V | while read -r file; do
@@ -62,13 +63,14 @@ find "$work/deb" "$work/wheel" -type f | grep -E '/lib(gomp[^/]*|omp|iomp5)\.so[
       what=$(cd "$work/wheel/${name#wheel-}" && ls ./*.whl) ;;
   esac
   what=$(echo "$what" | sed 's/^..//; s/%3a/:/; s/_amd64.deb//; s/^\([^-]*-[^-]*\)-.*\.whl$/\1/')
-  nm -D --defined-only "$file" | awk '$2 ~ /[TWi]/ { print $3 }' | sed 's/@@/@/; s/@VERSION$//' |
-    grep -E "$ours" | sort -u >"$work/now"
-  grep -vxFf "$seen" "$work/now" >"$work/new" || true
+  nm -D --defined-only "$file" | awk '$2 ~ /[TWi]/ { print $3 }' | grep -E "$ours" |
+    LC_ALL=C sort -u >"$work/now"
+  echo "# $name: $what, ${file##*/}, $(wc -l <"$work/now") functions" >>"$to"
+  sed 's/@.*//' "$work/now" | uniq | grep -vxFf "$seen" >"$work/new" || true
   cat "$work/new" >>"$seen"
-  {
-    echo "# $what: ${file##*/}, $(wc -l <"$work/now") functions. Those that are in no list before this one:"
-    fmt -w 110 <"$work/new"
-  } >"$to/$name.symbols"
+  # A line for names that begin alike, up to the first "_" behind a letter.
+  awk 'match($0, /^_*[A-Za-z]+_/) { first = substr($0, 1, RLENGTH)
+    printf "%s%s", first == last ? " " : sep, $0; last = first; sep = "\n" }
+    END { if (sep) print "" }' "$work/new" >>"$to"
 done
-wc -l "$to"/*.symbols
+grep '^#' "$to"

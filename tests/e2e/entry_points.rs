@@ -1,6 +1,10 @@
-//! Every way into a parallel region that gcc knows, under grants of one and of two PUs.
+//! Every way into a parallel region that gcc knows, under grants of one and of two PUs. Which functions of
+//! runtimes the library exports.
 
-use crate::support::{Done, Setup};
+use crate::support::{Done, Setup, released};
+use object::{Object as _, ObjectSymbol as _};
+use scaf_functions::runtime::{FUNCTIONS, is_runtimes};
+use std::collections::BTreeSet;
 
 /// The lines of constructs.c: name, rounds with a wrong result, largest team, last team.
 fn constructs(done: &Done) -> Vec<(&str, [i64; 3])> {
@@ -111,4 +115,22 @@ fn errno_is_what_it_was_before_a_region() {
     let program = setup.program("errno").start();
     setup.program("loops").run().well();
     program.finish().well();
+}
+
+#[test]
+fn exports_are_the_rows_with_handlers() {
+    let bytes = std::fs::read(released("libscaf.so")).expect("libscaf.so");
+    let library = object::File::parse(bytes.as_slice()).expect("ELF");
+    let symbols = library.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    let names = symbols.filter_map(|symbol| symbol.name().ok());
+    let exported: BTreeSet<String> =
+        names.filter(|name| is_runtimes(name.as_bytes())).map(str::to_owned).collect();
+    let rows = FUNCTIONS.iter().filter(|row| row.exported);
+    let with_handlers: BTreeSet<String> = rows
+        .flat_map(|row| [""].iter().chain(row.fortran).map(|ending| format!("{}{ending}", row.name)))
+        .collect();
+    let no_row: Vec<_> = exported.difference(&with_handlers).collect();
+    assert!(no_row.is_empty(), "exported, but without a row with a handler: {no_row:?}");
+    let not_exported: Vec<_> = with_handlers.difference(&exported).collect();
+    assert!(not_exported.is_empty(), "with a handler, but not exported: {not_exported:?}");
 }

@@ -71,6 +71,8 @@ mod tests {
             ("pthread_mutex_lock", false),
             ("omp_pause_resource", true),
             ("omp_set_max_active_levels", false),
+            ("ompc_set_num_threads", false),
+            ("ompc_set_dynamic", true),
             ("__kmpc_barrier", false),
             ("__kmpc_atomic_fixed4_add", false),
             ("__kmpc_omp_task", false),

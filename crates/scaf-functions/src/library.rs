@@ -2,11 +2,11 @@
 
 use crate::runtime::{are_in_order, is_of_family};
 
-/// What is known of a library's function.
+/// A row: what is known of a function of a library, or of several.
 #[derive(Debug)]
 pub struct Function {
-    /// Its symbol; a `*` at its end stands for whatever follows.
-    pub name: &'static str,
+    /// Symbols of functions that are alike; in [`FAMILIES`] one, whose `*` stands for whatever follows.
+    pub names: &'static [&'static str],
     /// What it does to the thread that calls it, or what it tells.
     pub class: Class,
     /// How many integer or pointer arguments it takes, if that is known.
@@ -50,11 +50,13 @@ pub mod traits {
 }
 
 macro_rules! rows {
-    ($($name:ident: $class:ident $(($arguments:literal))? $([$($traits:ident)*])? $(, $later:ident)?;)*) => {
-        /// One for each function, sorted by name.
+    ($(
+        $($name:ident)+: $class:ident $(($arguments:literal))? $([$($traits:ident)*])? $(, $later:ident)?;
+    )*) => {
+        /// Sorted by name, within a row too.
         pub static FUNCTIONS: &[Function] = &[$(
             Function {
-                name: stringify!($name),
+                names: &[$(stringify!($name)),+],
                 class: Class::$class,
                 arguments: arguments!($($arguments)?),
                 traits: 0 $($(| traits::$traits)*)?,
@@ -85,119 +87,62 @@ macro_rules! later {
 rows! {
     _Fork: StartsProcess, later;
     _Unwind_Resume: Harmless(1) [NEVER_RETURNS THROWS];
-    _ZSt16__throw_bad_castv: Harmless [NEVER_RETURNS THROWS];
-    _ZSt17__throw_bad_allocv: Harmless [NEVER_RETURNS THROWS];
-    _ZSt20__throw_length_errorPKc: Harmless [NEVER_RETURNS THROWS];
-    _ZSt20__throw_out_of_rangePKc: Harmless [NEVER_RETURNS THROWS];
-    _ZSt24__throw_out_of_range_fmtPKcz: Harmless [NEVER_RETURNS THROWS];
-    _ZSt28__throw_bad_array_new_lengthv: Harmless [NEVER_RETURNS THROWS];
+    _ZSt16__throw_bad_castv _ZSt17__throw_bad_allocv _ZSt20__throw_length_errorPKc
+        _ZSt20__throw_out_of_rangePKc _ZSt24__throw_out_of_range_fmtPKcz
+        _ZSt28__throw_bad_array_new_lengthv: Harmless [NEVER_RETURNS THROWS];
     _ZSt9terminatev: Harmless [NEVER_RETURNS];
     _ZdlPv: Harmless(1);
     _ZdlPvm: Harmless(2);
-    _Znam: Harmless(1);
-    _Znwm: Harmless(1);
+    _Znam _Znwm: Harmless(1);
     __asan_init: KernelThread;
     __assert_fail: Harmless [NEVER_RETURNS];
     __cxa_begin_catch: Harmless(1);
-    __cxa_rethrow: Harmless [NEVER_RETURNS THROWS];
-    __cxa_throw: Harmless [NEVER_RETURNS THROWS];
+    __cxa_rethrow __cxa_throw: Harmless [NEVER_RETURNS THROWS];
     __errno_location: Harmless(0);
     __hwasan_init: KernelThread;
     __longjmp_chk: Harmless [NEVER_RETURNS LEAVES];
-    __msan_init: KernelThread;
-    __rseq_abi: KernelThread;
-    __rseq_offset: KernelThread;
+    __msan_init __rseq_abi __rseq_offset: KernelThread;
     __stack_chk_fail: Harmless(0) [NEVER_RETURNS];
     __tsan_init: KernelThread;
-    _exit: Harmless [NEVER_RETURNS];
-    _gfortran_runtime_error: Harmless [NEVER_RETURNS];
-    _gfortran_stop_string: Harmless [NEVER_RETURNS];
+    _exit _gfortran_runtime_error _gfortran_stop_string: Harmless [NEVER_RETURNS];
     abort: Harmless(0) [NEVER_RETURNS];
     acos: Harmless(0);
-    aio_fsync: StartsThread, later;
-    aio_read: StartsThread, later;
-    aio_write: StartsThread, later;
+    aio_fsync aio_read aio_write: StartsThread, later;
     arch_prctl: KernelThread, later;
-    asin: Harmless(0);
-    atan: Harmless(0);
-    atan2: Harmless(0);
+    asin atan atan2: Harmless(0);
     calloc: Harmless(2);
-    cbrt: Harmless(0);
-    ceil: Harmless(0);
+    cbrt ceil: Harmless(0);
     clone: StartsThread;
-    cos: Harmless(0);
-    cosf: Harmless(0);
-    cosh: Harmless(0);
+    cos cosf cosh: Harmless(0);
     daemon: StartsProcess, later;
     erf: Harmless(0);
-    execl: StartsProcess, later;
-    execle: StartsProcess, later;
-    execlp: StartsProcess, later;
-    execv: StartsProcess, later;
-    execve: StartsProcess, later;
-    execveat: StartsProcess, later;
-    execvp: StartsProcess, later;
-    execvpe: StartsProcess, later;
+    execl execle execlp execv execve execveat execvp execvpe: StartsProcess, later;
     exit: Harmless(1) [NEVER_RETURNS];
-    exp: Harmless(0);
-    exp2: Harmless(0);
-    exp2f: Harmless(0);
-    expf: Harmless(0);
-    expm1: Harmless(0);
-    fabs: Harmless(0);
-    fedisableexcept: PerThread;
-    feenableexcept: PerThread;
-    feholdexcept: PerThread;
-    fesetenv: PerThread;
-    fesetmode: PerThread;
-    fesetround: PerThread;
-    feupdateenv: PerThread;
+    exp exp2 exp2f expf expm1 fabs: Harmless(0);
+    fedisableexcept feenableexcept feholdexcept fesetenv fesetmode fesetround feupdateenv: PerThread;
     fexecve: StartsProcess, later;
-    floor: Harmless(0);
-    fmax: Harmless(0);
-    fmin: Harmless(0);
-    fmod: Harmless(0);
-    fork: StartsProcess, later;
-    forkpty: StartsProcess, later;
-    free: Harmless(1);
-    frexp: Harmless(1);
+    floor fmax fmin fmod: Harmless(0);
+    fork forkpty: StartsProcess, later;
+    free frexp: Harmless(1);
     get_mempolicy: KernelThread, later;
     getaddrinfo_a: StartsThread, later;
     getcpu: PerThread, later;
     gettid: PerThread;
     hypot: Harmless(0);
-    io_uring_enter: KernelThread, later;
-    io_uring_register: KernelThread, later;
-    io_uring_setup: KernelThread, later;
+    io_uring_enter io_uring_register io_uring_setup: KernelThread, later;
     lgamma: Harmless(0);
     lio_listio: StartsThread, later;
-    log: Harmless(0);
-    log10: Harmless(0);
-    log1p: Harmless(0);
-    log2: Harmless(0);
-    log2f: Harmless(0);
-    logf: Harmless(0);
+    log log10 log1p log2 log2f logf: Harmless(0);
     longjmp: Harmless [NEVER_RETURNS LEAVES];
     malloc: Harmless(1);
     mbind: KernelThread, later;
     memcmp: Harmless(3);
-    memcpy: Harmless(3) [FILLS_MEMORY];
-    memmove: Harmless(3) [FILLS_MEMORY];
-    memset: Harmless(3) [FILLS_MEMORY];
+    memcpy memmove memset: Harmless(3) [FILLS_MEMORY];
     mq_notify: StartsThread;
     nearbyint: Harmless(0);
-    nice: KernelThread, later;
-    perf_event_open: KernelThread, later;
-    pkey_alloc: KernelThread, later;
-    pkey_free: KernelThread, later;
-    pkey_get: KernelThread, later;
-    pkey_mprotect: KernelThread, later;
-    pkey_set: KernelThread, later;
-    popen: StartsProcess, later;
-    posix_spawn: StartsProcess, later;
-    posix_spawnp: StartsProcess, later;
-    pow: Harmless(0);
-    powf: Harmless(0);
+    nice perf_event_open pkey_alloc pkey_free pkey_get pkey_mprotect pkey_set: KernelThread, later;
+    popen posix_spawn posix_spawnp: StartsProcess, later;
+    pow powf: Harmless(0);
     prctl: KernelThread, later;
     pthread_barrier_wait: ThreadsWait, later;
     pthread_cancel: KernelThread, later;
@@ -205,23 +150,15 @@ rows! {
     pthread_create: StartsThread;
     pthread_equal: Harmless(2), later;
     pthread_exit: KernelThread [NEVER_RETURNS LEAVES];
-    pthread_getaffinity_np: KernelThread, later;
-    pthread_getattr_np: KernelThread, later;
+    pthread_getaffinity_np pthread_getattr_np: KernelThread, later;
     pthread_getcpuclockid: KernelThread;
-    pthread_getname_np: KernelThread, later;
-    pthread_getschedparam: KernelThread, later;
+    pthread_getname_np pthread_getschedparam: KernelThread, later;
     pthread_getspecific: PerThread, later;
     pthread_join: ThreadsWait, later;
-    pthread_kill: KernelThread;
-    pthread_mutexattr_setprotocol: KernelThread;
-    pthread_mutexattr_setrobust: KernelThread;
+    pthread_kill pthread_mutexattr_setprotocol pthread_mutexattr_setrobust: KernelThread;
     pthread_self: PerThread;
-    pthread_setaffinity_np: KernelThread, later;
-    pthread_setcancelstate: KernelThread, later;
-    pthread_setcanceltype: KernelThread, later;
-    pthread_setname_np: KernelThread, later;
-    pthread_setschedparam: KernelThread, later;
-    pthread_setschedprio: KernelThread, later;
+    pthread_setaffinity_np pthread_setcancelstate pthread_setcanceltype pthread_setname_np
+        pthread_setschedparam pthread_setschedprio: KernelThread, later;
     pthread_setspecific: PerThread;
     pthread_sigmask: KernelThread, later;
     pthread_sigqueue: KernelThread;
@@ -232,38 +169,18 @@ rows! {
     rand: Harmless(0);
     rand_r: Harmless(1);
     realloc: Harmless(2);
-    rint: Harmless(0);
-    round: Harmless(0);
-    sched_getaffinity: KernelThread, later;
-    sched_getattr: KernelThread, later;
+    rint round: Harmless(0);
+    sched_getaffinity sched_getattr: KernelThread, later;
     sched_getcpu: PerThread;
-    sched_getparam: KernelThread, later;
-    sched_getscheduler: KernelThread, later;
-    sched_setaffinity: KernelThread, later;
-    sched_setattr: KernelThread, later;
-    sched_setparam: KernelThread, later;
-    sched_setscheduler: KernelThread, later;
-    set_mempolicy: KernelThread, later;
-    setfsgid: KernelThread, later;
-    setfsuid: KernelThread, later;
-    setns: KernelThread, later;
-    setpriority: KernelThread, later;
-    sigaltstack: KernelThread, later;
-    sigprocmask: KernelThread, later;
+    sched_getparam sched_getscheduler sched_setaffinity sched_setattr sched_setparam sched_setscheduler
+        set_mempolicy setfsgid setfsuid setns setpriority sigaltstack sigprocmask: KernelThread, later;
     sin: Harmless(0);
     sincos: Harmless(2);
-    sinf: Harmless(0);
-    sinh: Harmless(0);
-    sqrt: Harmless(0);
-    sqrtf: Harmless(0);
+    sinf sinh sqrt sqrtf: Harmless(0);
     strlen: Harmless(1);
     syscall: KernelThread, later;
     system: StartsProcess, later;
-    tan: Harmless(0);
-    tanf: Harmless(0);
-    tanh: Harmless(0);
-    tanhf: Harmless(0);
-    tgamma: Harmless(0);
+    tan tanf tanh tanhf tgamma: Harmless(0);
     tgkill: KernelThread, later;
     thrd_create: StartsThread;
     thrd_current: PerThread;
@@ -281,32 +198,33 @@ rows! {
 
 /// Families by the beginning of their names.
 static FAMILIES: &[Function] = &[
-    family("PAPI_*", Class::KernelThread, true),
-    family("_ZNSt18condition_variable*", Class::ThreadsWait, false),
-    family("_ZNSt28__atomic_futex_unsigned_base*", Class::ThreadsWait, false),
+    family(&["PAPI_*"], Class::KernelThread, true),
+    family(&["_ZNSt18condition_variable*"], Class::ThreadsWait, false),
+    family(&["_ZNSt28__atomic_futex_unsigned_base*"], Class::ThreadsWait, false),
     // C++'s threads, whatever they are handed.
-    family("_ZNSt6thread15_M_start_thread*", Class::StartsThread, false),
-    family("cnd_timedwait*", Class::ThreadsWait, false),
-    family("cnd_wait*", Class::ThreadsWait, false),
-    family("io_uring_*", Class::KernelThread, true),
-    family("pthread_barrier_init*", Class::ThreadsWait, false),
-    family("pthread_cond_*", Class::ThreadsWait, false),
-    family("sem_clockwait*", Class::ThreadsWait, false),
-    family("sem_timedwait*", Class::ThreadsWait, false),
-    family("sem_wait*", Class::ThreadsWait, false),
+    family(&["_ZNSt6thread15_M_start_thread*"], Class::StartsThread, false),
+    family(&["cnd_timedwait*"], Class::ThreadsWait, false),
+    family(&["cnd_wait*"], Class::ThreadsWait, false),
+    family(&["io_uring_*"], Class::KernelThread, true),
+    family(&["pthread_barrier_init*"], Class::ThreadsWait, false),
+    family(&["pthread_cond_*"], Class::ThreadsWait, false),
+    family(&["sem_clockwait*"], Class::ThreadsWait, false),
+    family(&["sem_timedwait*"], Class::ThreadsWait, false),
+    family(&["sem_wait*"], Class::ThreadsWait, false),
 ];
 
-const fn family(name: &'static str, class: Class, later: bool) -> Function {
-    Function { name, class, arguments: None, traits: 0, later }
+const fn family(name: &'static [&'static str; 1], class: Class, later: bool) -> Function {
+    Function { names: name, class, arguments: None, traits: 0, later }
 }
 
 /// The row of a function.
 #[must_use]
 pub fn find(name: &[u8]) -> Option<&'static Function> {
-    match FUNCTIONS.binary_search_by(|row| row.name.as_bytes().cmp(name)) {
-        Ok(at) => FUNCTIONS.get(at),
-        Err(_) => FAMILIES.iter().find(|row| is_of_family(name, row.name)),
-    }
+    let starts_by = |row: &Function| row.names.first().is_some_and(|first| first.as_bytes() <= name);
+    let at = FUNCTIONS.partition_point(starts_by).checked_sub(1);
+    let row = at.and_then(|at| FUNCTIONS.get(at));
+    let found = row.filter(|row| row.names.iter().any(|known| known.as_bytes() == name));
+    found.or_else(|| FAMILIES.iter().find(|row| row.names.iter().any(|family| is_of_family(name, family))))
 }
 
 /// The row of a function, of those on which somebody acts already.
@@ -322,10 +240,15 @@ pub fn class(name: &[u8]) -> Class {
 }
 
 const _: () = {
-    let mut at = 1;
-    while at < FUNCTIONS.len() {
-        assert!(are_in_order(FUNCTIONS[at - 1].name, FUNCTIONS[at].name), "the rows aren't sorted");
-        at += 1;
+    let (mut row, mut last) = (0, "");
+    while row < FUNCTIONS.len() {
+        let mut at = 0;
+        while at < FUNCTIONS[row].names.len() {
+            assert!(are_in_order(last, FUNCTIONS[row].names[at]), "the names aren't sorted");
+            last = FUNCTIONS[row].names[at];
+            at += 1;
+        }
+        row += 1;
     }
 };
 

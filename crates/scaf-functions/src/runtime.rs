@@ -7,7 +7,7 @@ use core::cmp::Ordering;
 pub struct Function {
     /// Its symbol; a `*` at its end stands for whatever follows, unless that has a row of its own.
     pub name: &'static str,
-    /// Its names for Fortran, which passes arguments by address.
+    /// What follows `name` in its names for Fortran, which passes arguments by address.
     pub fortran: &'static [&'static str],
     /// What a member gets who calls it.
     pub member: Member,
@@ -84,13 +84,13 @@ macro_rules! rows {
     ($(
         $symbol:ident $(($($argument:ty),*) $(-> $result:ty)?)? $(as $type:ty)?:
         $member:ident $([$($says:ident)*])? $(, $tells:ident $(($count:literal))?)?
-        $(=> $kind:ident $handler:path)? $(| $($fortran:ident $(= $own:path)?),*)?;
+        $(=> $kind:ident $($handler:path)?)? $(| $($ending:tt $(= $own:path)?),*)?;
     )*) => {
         /// One for each function, sorted by name.
         pub static FUNCTIONS: &[Function] = &[$(
             Function {
                 name: stringify!($symbol),
-                fortran: &[$($(stringify!($fortran)),*)?],
+                fortran: &[$($(stringify!($ending)),*)?],
                 member: member!($member $($kind)?),
                 says: 0 $($(| says::$says)*)?,
                 tells: optional!(Tells::Unknown $($tells)?),
@@ -140,19 +140,35 @@ macro_rules! optional {
 
 runtime_functions!(rows);
 
-/// Families of which every function that has no row of its own gets the same.
+/// Families: every function whose name begins so and has no row of its own.
 pub static FAMILIES: &[Function] = &[
-    // OpenACC and devices.
-    family("GOACC_*", Member::Forbidden),
-    family("GOMP_PLUGIN_*", Member::Forbidden),
-    family("__tgt_*", Member::Forbidden),
-    family("acc_*", Member::Forbidden),
     // They compute with one variable, and know nothing of a team.
     family("__kmpc_atomic_*", Member::Neutral),
-    // Intel's compilers' atomic operations on structures, with locks of the runtime's.
-    family("__kmpc___atomic_*", Member::Forbidden),
-    // The inside of LLVM's runtime, as far as it exports it.
+    // OpenACC, devices and their memory, teams' leagues.
+    family("GOACC_*", Member::Forbidden),
+    family("GOMP_PLUGIN_*", Member::Forbidden),
+    family("GOMP_offload_*", Member::Forbidden),
+    family("GOMP_target*", Member::Forbidden),
+    family("GOMP_teams*", Member::Forbidden),
+    family("__kmpc_dist_*", Member::Forbidden),
+    family("__kmpc_get_interop_*", Member::Forbidden),
+    family("__kmpc_push_num_teams*", Member::Forbidden),
+    family("__kmpc_team_static_init_*", Member::Forbidden),
+    family("__tgt_*", Member::Forbidden),
+    family("acc_*", Member::Forbidden),
+    family("omp_get_device_*", Member::Forbidden),
+    family("omp_get_devices_*", Member::Forbidden),
+    family("omp_get_interop_*", Member::Forbidden),
+    family("omp_target_*", Member::Forbidden),
+    // The inside and the settings of LLVM's runtime; Intel's atomic operations on structures, by locks of it.
     family("__kmp_*", Member::Forbidden),
+    family("__kmpc___atomic_*", Member::Forbidden),
+    family("__kmpc_barrier_master*", Member::Forbidden),
+    family("__kmpc_init_lock*", Member::Forbidden),
+    family("__kmpc_init_nest_lock*", Member::Forbidden),
+    family("__kmpc_proxy_task_completed*", Member::Forbidden),
+    family("kmp_*", Member::Forbidden),
+    family("omp_pause_resource*", Member::Forbidden),
     // Other names of kmp_* and omp_*: for C with Fortran's runtime, and for Fortran's modules.
     family("kmpc_*", Member::Forbidden),
     family("omp_lib*", Member::Forbidden),
@@ -181,12 +197,12 @@ pub fn find(name: &[u8]) -> Option<&'static Function> {
         let at = FUNCTIONS.binary_search_by(|row| row.name.as_bytes().cmp(name)).ok()?;
         FUNCTIONS.get(at)
     };
-    let fortrans = |suffix: &[u8]| {
-        let row = exact(name.strip_suffix(suffix)?)?;
-        row.fortran.iter().any(|known| known.as_bytes() == name).then_some(row)
+    let fortrans = |ending: &str| {
+        let row = exact(name.strip_suffix(ending.as_bytes())?)?;
+        row.fortran.contains(&ending).then_some(row)
     };
     let begins = |row: &&Function| is_of_family(name, row.name);
-    let found = exact(name).or_else(|| fortrans(b"_")).or_else(|| fortrans(b"_8_"));
+    let found = exact(name).or_else(|| fortrans("_")).or_else(|| fortrans("_8_"));
     found.or_else(|| FAMILIES.iter().find(begins))
 }
 

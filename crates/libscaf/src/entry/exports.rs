@@ -2,7 +2,7 @@
 
 use super::kmpc::members::MEMBER_AT;
 use super::{gomp, kmpc, parallel_start};
-use crate::region::mechanisms::gather;
+use crate::region::mechanisms::gather::{self, constructs, doacross, explicit_tasks, gomp_loop_start, loops};
 use crate::region::serving_runtime::place;
 use crate::region::thread::thread;
 use crate::runtimes::entries::{Runtime, name_of};
@@ -14,9 +14,9 @@ macro_rules! exports {
     ($(
         $symbol:ident $(($($argument:ty),*) $(-> $result:ty)?)? $(as $type:ty)?:
         $member:ident $([$($says:ident)*])? $(, $tells:ident $(($count:literal))?)?
-        $(=> $kind:ident $handler:path)? $(| $($fortran:ident $(= $own:path)?),*)?;
+        $(=> $kind:ident $($handler:path)?)? $(| $($ending:tt $(= $own:path)?),*)?;
     )*) => {
-        $(export! { $symbol ($($($argument),*)?) [$($kind $handler)?] [$($($fortran [$($own)?])*)?] })*
+        $(export! { $symbol ($($($argument),*)?) [$($kind $($handler)?)?] [$($($ending [$($own)?])*)?] })*
 
         /// A copy of LLVM's runtime was found; whether it is the only one.
         pub fn found(runtime: &Runtime, only: bool) {
@@ -27,18 +27,19 @@ macro_rules! exports {
 
 macro_rules! export {
     ($symbol:ident $arguments:tt [] $fortran:tt) => {};
-    ($symbol:ident $arguments:tt [own $handler:path] []) => {
-        const _: *const () = $handler as *const ();
+    ($symbol:ident $arguments:tt [own] []) => {};
+    ($symbol:ident $arguments:tt [loops] []) => {
+        arch::with_caller! { $symbol => gomp::loops::$symbol, behind $arguments; }
     };
-    ($symbol:ident $arguments:tt [caller $handler:path] [$($fortran:ident $own:tt)*]) => {
+    ($symbol:ident $arguments:tt [caller $handler:path] [$($ending:tt $own:tt)*]) => {
         arch::with_caller! { $symbol => $handler, behind $arguments; }
-        $(export! { @fortran $fortran $arguments $own $handler })*
+        $(export! { @fortran $symbol $ending $arguments $own $handler })*
     };
-    (@fortran $symbol:ident $arguments:tt [] $handler:path) => {
-        arch::with_caller! { $symbol => $handler, behind $arguments; }
+    (@fortran $symbol:ident $ending:tt $arguments:tt [] $handler:path) => {
+        arch::with_caller! { $symbol [$ending] => $handler, behind $arguments; }
     };
-    (@fortran $symbol:ident $arguments:tt [$own:path] $handler:path) => {
-        arch::with_caller! { $symbol => $own, behind $arguments; }
+    (@fortran $symbol:ident $ending:tt $arguments:tt [$own:path] $handler:path) => {
+        arch::with_caller! { $symbol [$ending] => $own, behind $arguments; }
     };
     ($symbol:ident $arguments:tt [find $handler:path] []) => {
         arch::pass_on! { $symbol => $handler; }

@@ -8,6 +8,7 @@ use core::ffi::{c_int, c_void};
 /// An outlined function: the body of a region.
 pub type Body = unsafe extern "C" fn(*mut c_void);
 type Long = i64;
+type Pointer = *mut c_void;
 type ParallelLoop = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long, Long, u32);
 type ParallelRuntimeLoop = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long, u32);
 type LoopStart = unsafe extern "C" fn(Body, *mut c_void, u32, Long, Long, Long, Long);
@@ -62,7 +63,7 @@ macro_rules! runtime {
     ($(
         $symbol:ident $(($($argument:ty),*) $(-> $result:ty)?)? $(as $type:ty)?:
         $member:ident $([$($says:ident)*])? $(, $tells:ident $(($count:literal))?)?
-        $(=> $kind:ident $handler:path)? $(| $($fortran:ident $(= $own:path)?),*)?;
+        $(=> $kind:ident $($handler:path)?)? $(| $($ending:tt $(= $own:path)?),*)?;
     )*) => {
         /// Functions of one copy that are called here, by their own names; `None` where it is too old, and
         /// then no code linked with it calls them.

@@ -12,18 +12,18 @@ macro_rules! arguments {
 pub(crate) use arguments;
 
 /// Defines entry points that need their return address, which tells whose call it is where no region does:
-/// each passes it on as one argument more, behind those of the given types.
+/// each passes it on as one argument more, behind those of the given types. A name may get an ending.
 macro_rules! with_caller {
     (@register ()) => { "rdi" };
     (@register ($a:ty)) => { "rsi" };
     (@register ($a:ty, $b:ty)) => { "rdx" };
     (@register ($a:ty, $b:ty, $c:ty)) => { "rcx" };
     (@register ($a:ty, $b:ty, $c:ty, $d:ty)) => { "r8" };
-    ($($name:ident => $to:path, behind $arguments:tt;)*) => {
-        $(
+    ($($name:ident $([$ending:tt])? => $to:path, behind $arguments:tt;)*) => {
+        $(const _: () = {
             #[unsafe(naked)]
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name() {
+            #[unsafe(export_name = concat!(stringify!($name) $(, stringify!($ending))?))]
+            pub unsafe extern "C" fn entry() {
                 core::arch::naked_asm!(
                     "endbr64",
                     concat!(
@@ -33,7 +33,7 @@ macro_rules! with_caller {
                     to = sym $to,
                 )
             }
-        )*
+        };)*
     };
 }
 pub(crate) use with_caller;
