@@ -269,11 +269,11 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     __kmpc_flush: neutral;
     __kmpc_flush_explicit: forbidden;
     __kmpc_for_collapsed_init: forbidden;
-    __kmpc_for_static_fini(Place, c_int): ours, Nothing(2) => find kmpc::shares::find_fini;
-    __kmpc_for_static_init_4 as ShareOut<i32, i32>: ours => find kmpc::shares::find_4;
-    __kmpc_for_static_init_4u as ShareOut<u32, i32>: ours => find kmpc::shares::find_4u;
-    __kmpc_for_static_init_8 as ShareOut<i64, i64>: ours => find kmpc::shares::find_8;
-    __kmpc_for_static_init_8u as ShareOut<u64, i64>: ours => find kmpc::shares::find_8u;
+    __kmpc_for_static_fini(Place, c_int): ours, Nothing(2) => find kmpc::static_loops::find_fini;
+    __kmpc_for_static_init_4 as ShareOut<i32, i32>: ours => find kmpc::static_loops::find_4;
+    __kmpc_for_static_init_4u as ShareOut<u32, i32>: ours => find kmpc::static_loops::find_4u;
+    __kmpc_for_static_init_8 as ShareOut<i64, i64>: ours => find kmpc::static_loops::find_8;
+    __kmpc_for_static_init_8u as ShareOut<u64, i64>: ours => find kmpc::static_loops::find_8u;
     __kmpc_fork_call as ForkCall: ours => own kmpc::__kmpc_fork_call;
     __kmpc_fork_call_if(Place, c_int, Micro, c_int, *mut c_void): ours
         => own kmpc::regions::__kmpc_fork_call_if;
@@ -444,7 +444,7 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     omp_get_devices_and_host_allocator: forbidden | omp_get_devices_and_host_allocator_;
     omp_get_devices_and_host_memspace: forbidden | omp_get_devices_and_host_memspace_;
     omp_get_devices_memspace: forbidden | omp_get_devices_memspace_;
-    omp_get_dynamic() -> c_int: ours [CHOSEN], Nothing(0) => caller gomp::chosen::get_dynamic
+    omp_get_dynamic() -> c_int: ours [CHOSEN], Nothing(0) => caller gomp::icv_calls::get_dynamic
         | omp_get_dynamic_;
     omp_get_initial_device: neutral, Nothing | omp_get_initial_device_;
     omp_get_interop_int: forbidden | omp_get_interop_int_;
@@ -456,13 +456,13 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     omp_get_level() -> c_int: ours, Nothing(0) => caller gomp::team::get_level | omp_get_level_;
     omp_get_mapped_ptr: forbidden;
     omp_get_max_active_levels() -> c_int: ours [CHOSEN], Nothing
-        => caller gomp::chosen::get_max_active_levels | omp_get_max_active_levels_;
+        => caller gomp::icv_calls::get_max_active_levels | omp_get_max_active_levels_;
     omp_get_max_task_priority: neutral, Nothing | omp_get_max_task_priority_;
     omp_get_max_teams: neutral | omp_get_max_teams_;
     omp_get_max_threads() -> c_int: ours, Nothing(0) => caller gomp::team::get_max_threads
         | omp_get_max_threads_;
     omp_get_memspace_num_resources: forbidden | omp_get_memspace_num_resources_;
-    omp_get_nested() -> c_int: ours [CHOSEN], Nothing => caller gomp::chosen::get_nested | omp_get_nested_;
+    omp_get_nested() -> c_int: ours [CHOSEN], Nothing => caller gomp::icv_calls::get_nested | omp_get_nested_;
     omp_get_num_devices: neutral, Nothing | omp_get_num_devices_;
     omp_get_num_interop_properties: forbidden | omp_get_num_interop_properties_;
     omp_get_num_places: neutral, Nothing | omp_get_num_places_;
@@ -476,10 +476,10 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     omp_get_place_num: neutral | omp_get_place_num_;
     omp_get_place_num_procs: neutral | omp_get_place_num_procs_, omp_get_place_num_procs_8_;
     omp_get_place_proc_ids: neutral | omp_get_place_proc_ids_, omp_get_place_proc_ids_8_;
-    omp_get_proc_bind() -> c_int: ours [CHOSEN], Nothing => caller gomp::chosen::get_proc_bind
+    omp_get_proc_bind() -> c_int: ours [CHOSEN], Nothing => caller gomp::icv_calls::get_proc_bind
         | omp_get_proc_bind_;
-    omp_get_schedule(*mut c_int, *mut c_int): ours [CHOSEN], Nothing => caller gomp::chosen::get_schedule
-        | omp_get_schedule_, omp_get_schedule_8_ = gomp::chosen::get_schedule_fortran_8;
+    omp_get_schedule(*mut c_int, *mut c_int): ours [CHOSEN], Nothing => caller gomp::icv_calls::get_schedule
+        | omp_get_schedule_, omp_get_schedule_8_ = gomp::icv_calls::get_schedule_fortran_8;
     omp_get_submemspace: forbidden | omp_get_submemspace_;
     omp_get_supported_active_levels: neutral, Nothing | omp_get_supported_active_levels_;
     omp_get_team_num: neutral | omp_get_team_num_;
@@ -515,20 +515,20 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
           omp_set_dynamic_8_ = gomp::team::set_dynamic_fortran_8;
     omp_set_lock(*mut c_void) -> *mut c_void: ours, Nothing(1) => caller gomp::tasks::set_lock;
     omp_set_lock_(*mut c_void) -> *mut c_void: ours => caller gomp::tasks::set_lock_fortran;
-    omp_set_max_active_levels(c_int): ours => caller gomp::chosen::set_max_active_levels
-        | omp_set_max_active_levels_ = gomp::chosen::set_max_active_levels_fortran,
-          omp_set_max_active_levels_8_ = gomp::chosen::set_max_active_levels_fortran_8;
+    omp_set_max_active_levels(c_int): ours => caller gomp::icv_calls::set_max_active_levels
+        | omp_set_max_active_levels_ = gomp::icv_calls::set_max_active_levels_fortran,
+          omp_set_max_active_levels_8_ = gomp::icv_calls::set_max_active_levels_fortran_8;
     omp_set_nest_lock: neutral | omp_set_nest_lock_;
-    omp_set_nested(c_int): ours => caller gomp::chosen::set_nested
-        | omp_set_nested_ = gomp::chosen::set_nested_fortran,
-          omp_set_nested_8_ = gomp::chosen::set_nested_fortran_8;
+    omp_set_nested(c_int): ours => caller gomp::icv_calls::set_nested
+        | omp_set_nested_ = gomp::icv_calls::set_nested_fortran,
+          omp_set_nested_8_ = gomp::icv_calls::set_nested_fortran_8;
     omp_set_num_teams: neutral | omp_set_num_teams_, omp_set_num_teams_8_;
     omp_set_num_threads(c_int): ours => caller gomp::team::set_num_threads
         | omp_set_num_threads_ = gomp::team::set_num_threads_fortran,
           omp_set_num_threads_8_ = gomp::team::set_num_threads_fortran_8;
-    omp_set_schedule(c_int, c_int): ours [CHOSEN] => caller gomp::chosen::set_schedule
-        | omp_set_schedule_ = gomp::chosen::set_schedule_fortran,
-          omp_set_schedule_8_ = gomp::chosen::set_schedule_fortran_8;
+    omp_set_schedule(c_int, c_int): ours [CHOSEN] => caller gomp::icv_calls::set_schedule
+        | omp_set_schedule_ = gomp::icv_calls::set_schedule_fortran,
+          omp_set_schedule_8_ = gomp::icv_calls::set_schedule_fortran_8;
     omp_set_teams_thread_limit: neutral | omp_set_teams_thread_limit_, omp_set_teams_thread_limit_8_;
     omp_target_alloc: forbidden;
     omp_target_associate_ptr: forbidden;

@@ -317,12 +317,10 @@ fn is_nested(this: &Master, runtime: &Runtime) -> bool {
 #[inline(never)]
 unsafe fn nested<R: Default>(this: &Thread, region: &Region, pass: impl Pass<R>) -> R {
     let &Region { code, work, .. } = region;
-    // SAFETY: the calling thread runs the member that it is. The work is the program's own.
-    unsafe {
-        if let Some(me) = gather::around(this) {
-            gather::inner(me, region);
-            return R::default();
-        }
+    if let Some(me) = gather::current() {
+        // SAFETY: the program asked for its function to be called with its data.
+        unsafe { gather::inner(me, region) };
+        return R::default();
     }
     let requested = resize::inner_request(this, code, region.requested);
     forget_team();
