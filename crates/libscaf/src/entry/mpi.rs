@@ -7,6 +7,7 @@
 //! is told to, and MPICH's asks UCX. Other MPIs are passed on, and nothing is lent.
 
 use crate::program::mpi_rank;
+use crate::runtimes::entries::name_of;
 use crate::runtimes::linker::{in_library_of, module_of, size_of_module};
 use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
@@ -173,12 +174,7 @@ macro_rules! waits {
 
             unsafe extern "C" fn heard($($argument: usize),*) -> c_int {
                 type Call = unsafe extern "C" fn($(waits!(@word $argument)),*) -> c_int;
-                const NAME: &CStr =
-                    match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                        Ok(name) => name,
-                        Err(_) => c"",
-                    };
-                static REAL: Real = Real::called(NAME);
+                static REAL: Real = Real::called(name_of!($name));
                 let caller = caller();
                 // SAFETY: MPI's function of that name takes so many words, and gets what its caller passed.
                 unsafe {

@@ -28,6 +28,14 @@ impl File {
     }
 }
 
+/// A decimal number; 0 without digits.
+pub fn decimal(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0u32, |number, digit| {
+        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+        number.checked_mul(10)?.checked_add(u32::from(digit))
+    })
+}
+
 impl Drop for File {
     fn drop(&mut self) {
         // SAFETY: the descriptor is ours alone, by `from_result`.
