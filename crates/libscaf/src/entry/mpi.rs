@@ -170,7 +170,7 @@ macro_rules! waits {
     };
     (@one $name:ident ($fail:expr) ($($argument:ident)*)) => {
         const _: () = {
-            arch::noted_caller! { $name => heard, at MPI_AT }
+            arch::recorded_caller! { $name => heard, at MPI_AT }
 
             unsafe extern "C" fn heard($($argument: usize),*) -> c_int {
                 type Call = unsafe extern "C" fn($(waits!(@word $argument)),*) -> c_int;
