@@ -53,12 +53,8 @@ impl Mechanism {
 
     /// For people: why it isn't resized; empty if the caller has a better reason.
     pub fn reason(self) -> &'static str {
-        match self {
-            Mechanism::Gather => {
-                "teams keep their size, and their threads change in user mode where they wait"
-            }
-            _ => "",
-        }
+        let gather = "teams keep their size, and their threads switch in user mode where they wait";
+        if self == Mechanism::Gather { gather } else { "" }
     }
 
     /// Its name, in lower case.

@@ -1,8 +1,7 @@
-//! Static schedules as LLVM's runtime distributes them (`__kmpc_for_static_init_*`): a thread that does the
-//! shares of others has to get theirs. Chunks by turns are as OpenMP specifies. Without a chunk size, each
-//! runtime chooses: [`StaticSchedule::Balanced`] is what LLVM's (14) and Intel's (2026) do unless
-//! `KMP_SCHEDULE` says otherwise. Answers have the runtime's form, too: some compilers use the stride without
-//! chunks, or ask for shares of an empty loop.
+//! Static schedules as LLVM's runtime distributes them (`__kmpc_for_static_init_*`). Chunks by turns are as
+//! OpenMP specifies. Without a chunk size, [`StaticSchedule::Balanced`] is what LLVM's (14) and Intel's
+//! (2026) do unless `KMP_SCHEDULE` says otherwise. Some compilers use the stride without chunks, or ask for
+//! an empty loop's.
 
 /// How a loop's iterations are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

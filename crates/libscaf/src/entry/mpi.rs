@@ -1,10 +1,7 @@
-//! The calls by which programs wait in MPI (`program/mpi_rank.rs`), by the names that C and Fortran have for
-//! them in Open MPI and MPICH. Each is passed on as it came, to the next library that has it: a profiler,
-//! say. Handles are numbers in one MPI and addresses in the other, and no argument is a floating-point
-//! number; so all are words.
-//!
-//! MPI polls. Its polling loops are noticed by a call that they make at each turn: Open MPI's yields, once it
-//! is told to, and MPICH's asks UCX. Other MPIs are passed on, and nothing is lent.
+//! The calls by which programs wait in MPI (`program/mpi_rank.rs`), for C and Fortran, in Open MPI and MPICH.
+//! Each is passed on to the next library that has it. Handles are numbers in one MPI and addresses in the
+//! other, so all arguments are words. Polling loops are noticed by a call at each turn: Open MPI's yields,
+//! once it is told to, and MPICH's asks UCX. Other MPIs are passed on, and nothing is lent.
 
 use crate::program::mpi_rank;
 use crate::runtimes::entries::name_of;

@@ -1,10 +1,8 @@
 //! Which copy of the OpenMP runtime serves which code. A process can hold several (Python wheels bring their
-//! own), and a region must go to the one that its own code is linked with: their threads and barriers don't
-//! mix. The code is known by an address in it: the outlined function's for a region (not the return address,
-//! for gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere. The runtime is the one that the dynamic
-//! linker would have bound the call to: the first that was loaded with the program; else the first among the
-//! libraries that the address's module depends on; else one that all see; else any. Remembered per
-//! module and address.
+//! own), whose threads and barriers don't mix. The code is known by an address in it: the outlined function's
+//! for a region (gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere. The runtime is the one to which
+//! the dynamic linker would have bound the call: the first loaded with the program; else the first that the
+//! module depends on; else one that all see; else any. Remembered per module and address.
 
 use super::copies::{self, Abi};
 use super::entries::Runtime;

@@ -1,8 +1,7 @@
-//! Where a copy of libgomp keeps for how many rounds its threads spin in a wait before they sleep. The number
-//! has no name outside of libgomp, but a value that its manual gives (`GOMP_SPINCOUNT`), and next to it lies
-//! the number for crowded processes. So it is found by its value, in the data of a file of libgomp's name,
-//! and where there isn't exactly one such place it isn't known. It isn't either where the user, or a program
-//! that loads libgomp itself, has chosen how to wait, unless by the very default.
+//! Where a copy of libgomp keeps how many rounds its threads spin before they sleep. The number has no
+//! symbol, so it is found by its documented value (`GOMP_SPINCOUNT`), next to the number for oversubscribed
+//! processes, in the data of a file of libgomp's name. Unless there is exactly one such place it is unknown;
+//! so it is where the user or the program has chosen another value.
 
 use super::copies::RUNTIMES;
 use super::entries::Runtime;

@@ -44,9 +44,11 @@ macro_rules! shares {
                 if real.is_some() && frame.is_some() && static_schedule_check::are_compared() {
                     return $compare as *const () as usize;
                 }
-                // SAFETY: in every LLVM runtime it has the type of the field.
-                let real: Option<ShareOut<$number, $difference>> =
-                    real.or_else(|| unsafe { symbols::next(name_of!($field)) });
+                let next = || -> Option<ShareOut<$number, $difference>> {
+                    // SAFETY: in every LLVM runtime it has the type of the field.
+                    unsafe { symbols::next(name_of!($field)) }
+                };
+                let real = real.or_else(next);
                 real.map_or(nothing as *const () as usize, |real| real as usize)
             }
 

@@ -157,7 +157,6 @@ pub fn task(member: usize) -> u32 {
 }
 
 /// The master passes a region on to the runtime, which wakes its workers. Returns whether they block signals.
-///
 #[inline(always)]
 pub fn invalidate(this: &Thread) -> bool {
     this.recorded.take() != 0
@@ -177,7 +176,6 @@ pub fn lend_unless_tasks(this: &Thread) {
     BLOCKED_BY_ANY.fetch_or(if alike { signals } else { signals | LENT }, Ordering::Relaxed);
     if lends {
         block_signals();
-        // SAFETY:
         this.lent.set(signals | LENT);
     }
 }
@@ -233,7 +231,6 @@ pub fn begin() {
 /// After it: valid if all of a team of `size` were recorded.
 pub fn end(this: &Thread, runtime: &'static Runtime, size: u32) {
     RECORDED_AT.store(ticks().max(1), Ordering::Relaxed);
-    // SAFETY:
     this.recorded.set(NOT_ALL);
     if (0..size as usize).all(|member| of(member) != 0) && llvm_exit::end(runtime) {
         record_limit(runtime);
@@ -241,7 +238,6 @@ pub fn end(this: &Thread, runtime: &'static Runtime, size: u32) {
         icvs::record_schedule(&unsafe { Icvs::of(runtime) });
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
-        // SAFETY:
         this.recorded.set(GENERATION.load(Ordering::Relaxed));
     }
 }
