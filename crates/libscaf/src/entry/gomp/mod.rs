@@ -1,6 +1,6 @@
 //! The port for GCC's libgomp: each entry point is passed on to the runtime that the region's code is linked
-//! with. Here are those that enter regions and create tasks; `crates/scaf-functions` has all. For signatures see
-//! libgomp's `libgomp_g.h`.
+//! with. Here are those that enter regions and create tasks; `crates/scaf-functions` has all. For signatures
+//! see libgomp's `libgomp_g.h`.
 #![allow(non_snake_case)]
 
 pub(super) mod device;
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn GOMP_task(
         const DEPENDS: u32 = 1 << 3;
         let new = tasks::new(body, data, copy, (size, alignment), condition, flags & FINAL != 0);
         let depends = flags & DEPENDS != 0;
-        // SAFETY: the compiler describes the task: `depend` is its list of dependences if it has the flag, and
+        // SAFETY: the compiler describes the task: `depend` is its list of dependences if the flag is set;
         // its function runs on data of that size, which `copy` copies.
         return unsafe {
             let needs = if depends { DependList::of(depend.cast_const().cast()) } else { DependList::NONE };
