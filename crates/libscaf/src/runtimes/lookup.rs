@@ -181,7 +181,6 @@ fn guess(abi: Abi) -> Option<u64> {
     Some(1 | (copies::number_of(map)? as u64) << 8 | (modules::MODULES as u64) << 16)
 }
 
-/// Whether any OpenMP runtime is loaded.
 pub fn is_any_loaded() -> bool {
     [Abi::Gcc, Abi::Llvm].into_iter().any(|abi| !file_of_some(abi).is_null())
 }

@@ -21,7 +21,6 @@ pub static NEWS: AtomicU32 = AtomicU32::new(0);
 static LOADS: AtomicU64 = AtomicU64::new(0);
 static LOCK: Lock = Lock::new();
 
-/// Numbers given out so far.
 pub fn met() -> u32 {
     MET.load(Ordering::Acquire)
 }

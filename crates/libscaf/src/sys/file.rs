@@ -3,7 +3,6 @@
 use super::errno::keeping_errno;
 use core::ffi::{CStr, c_int};
 
-/// An open file; closed when it is dropped.
 pub struct File(c_int);
 
 impl File {

@@ -83,7 +83,6 @@ pub fn for_each(mut with: impl FnMut(c_int)) {
     }
 }
 
-/// The entries' names that are numbers.
 fn numbers(mut entries: &[u8]) -> impl Iterator<Item = c_int> {
     core::iter::from_fn(move || {
         loop {

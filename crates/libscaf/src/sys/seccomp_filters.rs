@@ -36,7 +36,6 @@ pub fn in_force() -> Option<u32> {
     if status.filtered { status.filters } else { Some(0) }
 }
 
-/// What the lines of the file say.
 struct Status {
     line: [u8; LINE],
     length: usize,

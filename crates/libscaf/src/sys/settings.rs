@@ -226,7 +226,6 @@ fn take(settings: &mut Settings, entry: &[u8]) {
     }
 }
 
-/// Whether the variable changes what LLVM's runtime does.
 fn changes_llvms(entry: &[u8]) -> bool {
     // A team's size is ours even where the runtime would choose it (`program/permission.rs`).
     let harmless: [&[u8]; 5] =
@@ -235,7 +234,6 @@ fn changes_llvms(entry: &[u8]) -> bool {
         || (entry.starts_with(b"KMP_") && !harmless.iter().any(|name| entry.starts_with(name)))
 }
 
-/// Whether LLVM's runtime binds threads, given this value of `KMP_AFFINITY`.
 fn binds(value: &[u8]) -> bool {
     let kinds: [&[u8]; 6] = [b"compact", b"scatter", b"balanced", b"explicit", b"physical", b"logical"];
     let has =

@@ -47,7 +47,6 @@ pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
     }
 }
 
-/// Results are to be exact from now on, or no longer.
 pub fn exactness_changed() {
     table::follow(true);
 }

@@ -115,7 +115,6 @@ calls! {
     atomic_start by lock, of_caller: GOMP_atomic_start;
 }
 
-/// A call that doesn't wait.
 unsafe fn at_once(_: &Thread, _: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     real()
 }

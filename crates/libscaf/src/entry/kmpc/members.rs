@@ -110,7 +110,6 @@ reductions! {
     add_nowait, false;
 }
 
-/// A region of one thread begins for the member.
 fn opens(me: &Member) {
     me.llvm.opened.set(me.llvm.opened.get().saturating_add(1));
     me.cancelled.set(0);

@@ -273,7 +273,6 @@ of_permit! {
     tcmRegisterThread is 8 => |this, entry| { permits::enter(this, entry); true };
 }
 
-/// The calling thread stops working for its permit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmUnregisterThread() -> c_int {
     theirs_first!(9, (), fn());

@@ -49,7 +49,6 @@ static PASSED: AtomicU32 = AtomicU32::new(0);
 /// Where the copy leaves word; mapped at the first experiment.
 static RESULT: AtomicPtr<ResultPage> = AtomicPtr::new(null_mut());
 
-/// A region that is being entered.
 pub struct Candidate {
     pub body: Body,
     pub runtime: &'static Runtime,
@@ -77,7 +76,6 @@ fn is_ordered(order: Order, body: Body) -> bool {
     order.is_for(body as usize) && order.bits() != TAKEN.load(Ordering::Relaxed)
 }
 
-/// Contexts that an experiment takes now.
 #[inline(always)]
 pub fn contexts() -> u32 {
     STATE.load(Ordering::Relaxed) & RUNNING

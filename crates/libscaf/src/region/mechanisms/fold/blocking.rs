@@ -48,7 +48,6 @@ fn ask(runtime: &Runtime) {
     BY_ITSELF.store((own.max(0) as u32).wrapping_add(1), Ordering::Relaxed);
 }
 
-/// Whether neither the user nor the program has chosen how threads wait.
 fn is_ours() -> bool {
     let settings = settings::get();
     settings.spin.is_some() && !settings.own_blocking && CHOSEN.load(Ordering::Relaxed) == 0

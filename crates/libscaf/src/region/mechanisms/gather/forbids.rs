@@ -119,7 +119,6 @@ pub fn starts_no_threads() -> bool {
     known().is_some_and(|said| said & (says::THREADS | says::FORBIDDEN) == 0)
 }
 
-/// Whether the program may create tasks.
 #[inline(always)]
 pub fn has_tasks() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::TASKS != 0
@@ -131,7 +130,6 @@ fn waits_within() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::WAITS != 0
 }
 
-/// Whether it may have reductions over the tasks of a group.
 pub fn reduces() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::REDUCES != 0
 }
@@ -147,7 +145,6 @@ pub fn are_shared_out() -> bool {
     has_tasks() || waits_within()
 }
 
-/// Whether the program may cancel constructs.
 #[inline(always)]
 pub fn cancels() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::CANCELS != 0
@@ -215,7 +212,6 @@ fn look(about: &libc::dl_phdr_info, tour: &mut Tour) -> bool {
     }
 }
 
-/// Whether the program itself is Python's interpreter.
 fn is_python() -> bool {
     let mut path = [0u8; 4096];
     // SAFETY: fills memory of ours.

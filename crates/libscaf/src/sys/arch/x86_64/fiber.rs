@@ -90,7 +90,6 @@ global_asm!(
 );
 
 impl Fiber {
-    /// No fiber.
     pub const NONE: Fiber = Fiber { stack: 0, storage: 0 };
 
     /// A running fiber, of which only the TLS base is known.
@@ -121,7 +120,6 @@ impl Fiber {
     }
 }
 
-/// The exception flags of MXCSR.
 const HAPPENED: u32 = 0x3f;
 
 /// The calling thread's MXCSR without its exception flags, and its x87 control word above that.
@@ -157,7 +155,6 @@ pub fn set_control_words(words: u64) {
     }
 }
 
-/// The calling thread's TLS base.
 #[inline(always)]
 pub fn tls_base() -> usize {
     let at: usize;
