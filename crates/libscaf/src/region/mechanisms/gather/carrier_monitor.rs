@@ -236,7 +236,6 @@ fn is_asleep(task: u32) -> bool {
     !matches!(text.get(behind), Some(b'R'))
 }
 
-/// After a fork, in the child: it isn't there.
 pub fn after_fork() {
     MONITOR.store(GONE, Ordering::Relaxed);
 }

@@ -137,7 +137,6 @@ fn run_fibers(carrier: &'static Carrier, number: u32) {
     }
 }
 
-/// After a fork, in the child: no carrier exists.
 pub fn after_fork() {
     for carrier in &CARRIERS {
         carrier.there.store(0, Ordering::Relaxed);

@@ -158,7 +158,6 @@ pub fn last_size() -> u32 {
     gathered_team::SCHEDULER.size()
 }
 
-/// After a fork, in the child.
 pub fn after_fork() {
     worker_tls::after_fork();
     task_pool::after_fork();

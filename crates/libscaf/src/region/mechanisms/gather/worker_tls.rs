@@ -385,7 +385,6 @@ fn hex(text: &[u8]) -> Option<usize> {
     Some(value)
 }
 
-/// After a fork, in the child: there are no workers.
 pub fn after_fork() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }
