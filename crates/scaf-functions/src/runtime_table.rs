@@ -194,11 +194,11 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     __kmpc_flush: neutral;
     __kmpc_flush_explicit: forbidden;
     __kmpc_for_collapsed_init: forbidden;
-    __kmpc_for_static_fini(Place, c_int): ours, Nothing(2) => find kmpc::shares::find_fini;
-    __kmpc_for_static_init_4 as ShareOut<i32, i32>: ours => find kmpc::shares::find_4;
-    __kmpc_for_static_init_4u as ShareOut<u32, i32>: ours => find kmpc::shares::find_4u;
-    __kmpc_for_static_init_8 as ShareOut<i64, i64>: ours => find kmpc::shares::find_8;
-    __kmpc_for_static_init_8u as ShareOut<u64, i64>: ours => find kmpc::shares::find_8u;
+    __kmpc_for_static_fini(Place, c_int): ours, Nothing(2) => find kmpc::static_loops::find_fini;
+    __kmpc_for_static_init_4 as ShareOut<i32, i32>: ours => find kmpc::static_loops::find_4;
+    __kmpc_for_static_init_4u as ShareOut<u32, i32>: ours => find kmpc::static_loops::find_4u;
+    __kmpc_for_static_init_8 as ShareOut<i64, i64>: ours => find kmpc::static_loops::find_8;
+    __kmpc_for_static_init_8u as ShareOut<u64, i64>: ours => find kmpc::static_loops::find_8u;
     __kmpc_fork_call as ForkCall: ours => own;
     __kmpc_fork_call_if(Place, c_int, Micro, c_int, Pointer): ours => own;
     __kmpc_fork_teams as ForkCall: forbidden => own;
@@ -306,17 +306,17 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     omp_get_default_allocator: neutral, Nothing | _;
     omp_get_default_device: forbidden, Nothing | _;
     omp_get_device_num: neutral, Nothing | _;
-    omp_get_dynamic() -> c_int: ours [CHOSEN], Nothing(0) => caller gomp::chosen::get_dynamic | _;
+    omp_get_dynamic() -> c_int: ours [CHOSEN], Nothing(0) => caller gomp::icv_calls::get_dynamic | _;
     omp_get_initial_device: neutral, Nothing | _;
     omp_get_level() -> c_int: ours, Nothing(0) => caller gomp::team::get_level | _;
     omp_get_mapped_ptr: forbidden;
     omp_get_max_active_levels() -> c_int: ours [CHOSEN], Nothing
-        => caller gomp::chosen::get_max_active_levels | _;
+        => caller gomp::icv_calls::get_max_active_levels | _;
     omp_get_max_task_priority: neutral, Nothing | _;
     omp_get_max_teams: neutral | _;
     omp_get_max_threads() -> c_int: ours, Nothing(0) => caller gomp::team::get_max_threads | _;
     omp_get_memspace_num_resources: forbidden | _;
-    omp_get_nested() -> c_int: ours [CHOSEN], Nothing => caller gomp::chosen::get_nested | _;
+    omp_get_nested() -> c_int: ours [CHOSEN], Nothing => caller gomp::icv_calls::get_nested | _;
     omp_get_num_devices: neutral, Nothing | _;
     omp_get_num_interop_properties: forbidden | _;
     omp_get_num_places: neutral, Nothing | _;
@@ -328,9 +328,9 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     omp_get_place_num: neutral | _;
     omp_get_place_num_procs: neutral | _, _8_;
     omp_get_place_proc_ids: neutral | _, _8_;
-    omp_get_proc_bind() -> c_int: ours [CHOSEN], Nothing => caller gomp::chosen::get_proc_bind | _;
-    omp_get_schedule(*mut c_int, *mut c_int): ours [CHOSEN], Nothing => caller gomp::chosen::get_schedule
-        | _, _8_ = gomp::chosen::get_schedule_fortran_8;
+    omp_get_proc_bind() -> c_int: ours [CHOSEN], Nothing => caller gomp::icv_calls::get_proc_bind | _;
+    omp_get_schedule(*mut c_int, *mut c_int): ours [CHOSEN], Nothing => caller gomp::icv_calls::get_schedule
+        | _, _8_ = gomp::icv_calls::get_schedule_fortran_8;
     omp_get_submemspace: forbidden | _;
     omp_get_supported_active_levels: neutral, Nothing | _;
     omp_get_team_num: neutral | _;
@@ -360,17 +360,17 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
         _8_ = gomp::team::set_dynamic_fortran_8;
     omp_set_lock(Pointer) -> Pointer: ours, Nothing(1) => caller gomp::tasks::set_lock;
     omp_set_lock_(Pointer) -> Pointer: ours => caller gomp::tasks::set_lock_fortran;
-    omp_set_max_active_levels(c_int): ours => caller gomp::chosen::set_max_active_levels
-        | _ = gomp::chosen::set_max_active_levels_fortran,
-        _8_ = gomp::chosen::set_max_active_levels_fortran_8;
+    omp_set_max_active_levels(c_int): ours => caller gomp::icv_calls::set_max_active_levels
+        | _ = gomp::icv_calls::set_max_active_levels_fortran,
+        _8_ = gomp::icv_calls::set_max_active_levels_fortran_8;
     omp_set_nest_lock: neutral | _;
-    omp_set_nested(c_int): ours => caller gomp::chosen::set_nested | _ = gomp::chosen::set_nested_fortran,
-        _8_ = gomp::chosen::set_nested_fortran_8;
+    omp_set_nested(c_int): ours => caller gomp::icv_calls::set_nested | _ = gomp::icv_calls::set_nested_fortran,
+        _8_ = gomp::icv_calls::set_nested_fortran_8;
     omp_set_num_teams: neutral | _, _8_;
     omp_set_num_threads(c_int): ours => caller gomp::team::set_num_threads
         | _ = gomp::team::set_num_threads_fortran, _8_ = gomp::team::set_num_threads_fortran_8;
-    omp_set_schedule(c_int, c_int): ours [CHOSEN] => caller gomp::chosen::set_schedule
-        | _ = gomp::chosen::set_schedule_fortran, _8_ = gomp::chosen::set_schedule_fortran_8;
+    omp_set_schedule(c_int, c_int): ours [CHOSEN] => caller gomp::icv_calls::set_schedule
+        | _ = gomp::icv_calls::set_schedule_fortran, _8_ = gomp::icv_calls::set_schedule_fortran_8;
     omp_set_teams_thread_limit: neutral | _, _8_;
     omp_target_memcpy_async as Whatever: forbidden => find gomp::device::find_target_memcpy_async;
     omp_target_memcpy_rect_async as Whatever: forbidden => find gomp::device::find_target_memcpy_rect_async;

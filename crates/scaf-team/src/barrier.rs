@@ -1,10 +1,8 @@
-//! A team's barrier, taken over from the runtime so that its waits can follow the fold. The runtime's own
-//! barrier spins for a number of rounds that is fixed when the program starts: right while every thread has a
-//! context, ruinous while not, which changes within a region. Here each round asks anew. Only the runtime's
-//! barrier runs the tasks that are left, and lets a cancelled region go. Where that may be needed, this
-//! barrier is *handed over*: for the rest of the region all threads use the runtime's. That is safe during a
-//! wait, because it is done by a thread that has not arrived: all others are waiting, and go on to the
-//! runtime's.
+//! A team's barrier in place of the runtime's, so that its waits can follow the fold. The runtime's own spins
+//! for a fixed number of rounds; here each round checks anew. Tasks and cancellation need the runtime's
+//! barrier. Where they may come, this one is *handed over*: all threads use the runtime's for the rest of the
+//! region. That is safe during a wait, because the thread that does it hasn't arrived: all others go on to
+//! the runtime's.
 
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
@@ -37,6 +35,7 @@ pub struct Barrier {
     asleep: AtomicU32,
 }
 
+#[expect(clippy::new_without_default, reason = "one constructor is enough")]
 impl Barrier {
     /// A barrier that nobody has arrived at.
     pub fn new() -> Barrier {
@@ -105,12 +104,6 @@ impl Barrier {
         if self.asleep.load(Ordering::SeqCst) != 0 {
             sleep.wake_all(&self.word);
         }
-    }
-}
-
-impl Default for Barrier {
-    fn default() -> Self {
-        Barrier::new()
     }
 }
 

@@ -53,12 +53,8 @@ impl Mechanism {
 
     /// For people: why it isn't resized; empty if the caller has a better reason.
     pub fn reason(self) -> &'static str {
-        match self {
-            Mechanism::Gather => {
-                "teams keep their size, and their threads change in user mode where they wait"
-            }
-            _ => "",
-        }
+        let gather = "teams keep their size, and their threads switch in user mode where they wait";
+        if self == Mechanism::Gather { gather } else { "" }
     }
 
     /// Its name, in lower case.
@@ -202,18 +198,13 @@ mod tests {
             Choice { mechanism: Mechanism::Fold, pass: 0, team: 8, ids: 0, promised: false, shrunk: false };
         let resize = Choice { mechanism: Mechanism::Resize, ..whole };
         let gathered = Choice { mechanism: Mechanism::Gather, pass: 3, team: 3, ids: 8, ..whole };
+        let three = Choice { pass: 3, team: 3, ..resize };
+        let one = Choice { pass: 1, team: 1, shrunk: true, ..resize };
+        let four = Choice { pass: 4, team: 4, promised: true, ..whole };
         let table = [
-            ("short", SHORT, Choice { pass: 3, team: 3, ..resize }),
-            (
-                "short, one context",
-                Facts { budget: Some(1), ..SHORT },
-                Choice { pass: 1, team: 1, shrunk: true, ..resize },
-            ),
-            (
-                "nothing left",
-                Facts { budget: Some(0), ..SHORT },
-                Choice { pass: 1, team: 1, shrunk: true, ..resize },
-            ),
+            ("short", SHORT, three),
+            ("short, one context", Facts { budget: Some(1), ..SHORT }, one),
+            ("nothing left", Facts { budget: Some(0), ..SHORT }, one),
             ("enough", Facts { budget: Some(8), ..SHORT }, resize),
             ("more than enough", Facts { budget: Some(9), ..SHORT }, resize),
             (
@@ -232,26 +223,14 @@ mod tests {
             (
                 "long, beside another master's",
                 Facts { length: Length::Long, only_master: false, ..SHORT },
-                Choice { pass: 3, team: 3, ..resize },
+                three,
             ),
-            (
-                "unknown, spinning",
-                Facts { length: Length::Unknown, spins: true, ..SHORT },
-                Choice { pass: 3, team: 3, ..resize },
-            ),
+            ("unknown, spinning", Facts { length: Length::Unknown, spins: true, ..SHORT }, three),
             ("short, contexts on their way back", Facts { lent: true, ..SHORT }, whole),
-            (
-                "contexts on their way back, spinning",
-                Facts { lent: true, spins: true, ..SHORT },
-                Choice { pass: 3, team: 3, ..resize },
-            ),
+            ("contexts on their way back, spinning", Facts { lent: true, spins: true, ..SHORT }, three),
             ("size-dependent", Facts { resizable: false, ..SHORT }, whole),
             ("omp_set_num_threads", Facts { kept: true, ..SHORT }, Choice { promised: true, ..whole }),
-            (
-                "num_threads(4)",
-                Facts { requested: 4, ..SHORT },
-                Choice { pass: 4, team: 4, promised: true, ..whole },
-            ),
+            ("num_threads(4)", Facts { requested: 4, ..SHORT }, four),
             ("size-dependent, gathers", Facts { resizable: false, gathers: true, ..SHORT }, gathered),
             (
                 "omp_set_num_threads, gathers",
@@ -266,22 +245,18 @@ mod tests {
             (
                 "num_threads(4), gathers, enough contexts",
                 Facts { requested: 4, gathers: true, budget: Some(4), ..SHORT },
-                Choice { pass: 4, team: 4, promised: true, ..whole },
+                four,
             ),
             (
                 "gathers and resizable, but not known yet",
                 Facts { gathers: true, length: Length::Unknown, ..SHORT },
                 gathered,
             ),
-            (
-                "gathers and resizable",
-                Facts { gathers: true, ..SHORT },
-                Choice { pass: 3, team: 3, ..resize },
-            ),
+            ("gathers and resizable", Facts { gathers: true, ..SHORT }, three),
             (
                 "num_threads(4) and omp_set_num_threads, by the user's word",
                 Facts { requested: 4, kept: true, resizable: false, word: true, ..SHORT },
-                Choice { pass: 3, team: 3, ..resize },
+                three,
             ),
             (
                 "num_threads(2) by the user's word, enough contexts",

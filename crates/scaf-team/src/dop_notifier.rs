@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_smaller_dop_is_told_at_once_and_a_larger_one_when_some_time_has_passed() {
+    fn a_smaller_dop_is_notified_at_once_and_a_larger_one_when_some_time_has_passed() {
         let mut notifier = DopNotifier::new();
         assert_eq!(notifier.due(4, 5), Due::Now);
         notifier.notified(4, 5);

@@ -1,11 +1,10 @@
 //! Where threads of a dynamic loop *park*: those whose index is at or above the DoP sleep instead of taking
-//! another chunk. Any thread may take any chunk, so the result is what it could have been anyway. Thread 0
-//! never parks. Threads that go on look, chunk by chunk, whether the DoP has grown beyond what a parked one
-//! saw, and wake it; a thread that finds the loop exhausted wakes all, because they have to get to its end.
-//! Both change the sequence word ([`Gate::seq`]) first, and a parking thread reads it before anything else:
-//! so none is missed. Thread 0 may wait for a lock that a thread holds between chunks, or leave the loop. So
-//! nobody parks before it has asked for a chunk; once it hasn't in [`PATIENCE_MS`], parked threads go on
-//! until it does.
+//! another chunk, which any thread may take. Threads that go on check at each chunk whether the DoP has grown
+//! beyond what a parked one saw, and wake it; a thread that finds the loop exhausted wakes all. Both change
+//! the sequence word ([`Gate::seq`]) first, and a parking thread reads it before anything else, so no wake-up
+//! is lost. Thread 0 never parks, but may wait for a lock that a parked thread holds, or leave the loop. So
+//! nobody parks before it has asked for a chunk; if it asks for none within [`PATIENCE_MS`], parked threads
+//! go on.
 
 use crate::sync::{AtomicU32, Ordering, in_order};
 use crate::{Line, Sleep};
@@ -29,6 +28,7 @@ pub struct Gate {
     progress: Line,
 }
 
+#[expect(clippy::new_without_default, reason = "one constructor is enough")]
 impl Gate {
     /// A gate with nobody before it.
     pub fn new() -> Gate {
@@ -115,12 +115,6 @@ impl Gate {
     }
 }
 
-impl Default for Gate {
-    fn default() -> Self {
-        Gate::new()
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -128,7 +122,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64};
 
     #[test]
-    fn every_chunk_is_done_and_everybody_comes_home() {
+    fn every_chunk_is_done_and_every_thread_returns() {
         const TEAM: u32 = 4;
         const CHUNKS: u64 = 200_000;
         for loops in 0..3u32 {

@@ -1,9 +1,8 @@
-//! Detects from a process's clocks whether it computes in parallel outside of OpenMP regions. A BLAS has no
+//! Detects from a process's clocks whether it computes in parallel outside of OpenMP regions: a BLAS has no
 //! entry point that all calls pass. CPU time of more than one context is work on several threads. On one
-//! context or a busy machine, the first thread and the others have about equal CPU time and many involuntary
-//! switches: each time slice ends with one of them waiting. (Threads that pass on a lock switch voluntarily.)
-//! While libraries are limited to one thread by scaf, nothing can be detected, and the last result holds for
-//! a while.
+//! context, the first thread and the others have about equal CPU time and many involuntary switches. (Threads
+//! that pass on a lock switch voluntarily.) While libraries are limited to one thread, the last result holds
+//! for a while.
 
 /// What happened since the sample before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -181,12 +180,12 @@ mod tests {
     }
 
     #[test]
-    fn regions_tell_of_themselves() {
+    fn regions_are_not_counted() {
         assert!(!ParallelDetector::default().take(&Sample { in_region: true, ..look(200) }));
     }
 
     #[test]
-    fn a_process_that_sleeps_is_let_sleep() {
+    fn an_idle_process_is_sampled_less_often() {
         let mut detector = ParallelDetector::default();
         let pauses: Vec<u32> = (0..6)
             .map(|_| {

@@ -1,8 +1,7 @@
-//! Static schedules as LLVM's runtime distributes them (`__kmpc_for_static_init_*`): a thread that does the
-//! shares of others has to get theirs. Chunks by turns are as OpenMP specifies. Without a chunk size, each
-//! runtime chooses: [`StaticSchedule::Balanced`] is what LLVM's (14) and Intel's (2026) do unless
-//! `KMP_SCHEDULE` says otherwise. Answers have the runtime's form, too: some compilers use the stride without
-//! chunks, or ask for shares of an empty loop.
+//! Static schedules as LLVM's runtime distributes them (`__kmpc_for_static_init_*`). Chunks by turns are as
+//! OpenMP specifies. Without a chunk size, [`StaticSchedule::Balanced`] is what LLVM's (14) and Intel's
+//! (2026) do unless `KMP_SCHEDULE` says otherwise. Some compilers use the stride without chunks, or ask for
+//! an empty loop's.
 
 /// How a loop's iterations are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +159,7 @@ pub fn answer<N: Number>(
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::StaticSchedule::{Balanced, Blocks, Chunks};
     use super::*;
     use proptest::prelude::*;
 
@@ -169,21 +169,12 @@ mod tests {
 
     #[test]
     fn loops_are_cut_as_llvms_runtime_cuts_them() {
-        assert_eq!(
-            shares(10, StaticSchedule::Blocks(1), 4),
-            [Some((0, 3)), Some((3, 3)), Some((6, 3)), Some((9, 1))]
-        );
-        assert_eq!(
-            shares(10, StaticSchedule::Balanced, 4),
-            [Some((0, 3)), Some((3, 3)), Some((6, 2)), Some((8, 2))]
-        );
-        assert_eq!(shares(10, StaticSchedule::Chunks(4), 2), [Some((0, 4)), Some((4, 4))]);
-        assert_eq!(
-            shares(10, StaticSchedule::Blocks(4), 4),
-            [Some((0, 4)), Some((4, 4)), Some((8, 2)), None]
-        );
-        assert_eq!(shares(2, StaticSchedule::Blocks(1), 3), [Some((0, 1)), Some((1, 1)), None]);
-        assert_eq!(shares(0, StaticSchedule::Balanced, 2), [None; 2]);
+        assert_eq!(shares(10, Blocks(1), 4), [Some((0, 3)), Some((3, 3)), Some((6, 3)), Some((9, 1))]);
+        assert_eq!(shares(10, Balanced, 4), [Some((0, 3)), Some((3, 3)), Some((6, 2)), Some((8, 2))]);
+        assert_eq!(shares(10, Chunks(4), 2), [Some((0, 4)), Some((4, 4))]);
+        assert_eq!(shares(10, Blocks(4), 4), [Some((0, 4)), Some((4, 4)), Some((8, 2)), None]);
+        assert_eq!(shares(2, Blocks(1), 3), [Some((0, 1)), Some((1, 1)), None]);
+        assert_eq!(shares(0, Balanced, 2), [None; 2]);
     }
 
     fn told<N, D>(first: N, last: N, stride: D, has_last: bool) -> Answer<N, D> {
@@ -193,26 +184,20 @@ mod tests {
     #[test]
     fn what_llvms_runtime_was_seen_to_tell() {
         // For a loop known to be empty, code asks from 0 to the largest number, and goes by their difference.
-        assert_eq!(answer(StaticSchedule::Balanced, (0u32, u32::MAX, 1), 2, 4), told(0, u32::MAX, 0, false));
-        assert_eq!(answer(StaticSchedule::Balanced, (0u64, u64::MAX, 1), 2, 4), told(0, u64::MAX, 0, false));
+        assert_eq!(answer(Balanced, (0u32, u32::MAX, 1), 2, 4), told(0, u32::MAX, 0, false));
+        assert_eq!(answer(Balanced, (0u64, u64::MAX, 1), 2, 4), told(0, u64::MAX, 0, false));
         let (n, chunk) = (1_023_733_064i32, 801_722_143);
-        assert_eq!(
-            answer(StaticSchedule::Chunks(chunk), (0, n, 1), 0, 6),
-            told(0, 801_722_142, 1_603_444_286, false)
-        );
-        assert_eq!(
-            answer(StaticSchedule::Chunks(chunk), (0, n, 1), 3, 6),
-            told(n + 1, n, 1_603_444_286, false)
-        );
-        assert_eq!(answer(StaticSchedule::Chunks(1 << 29), (0, (1 << 30) - 1, 1), 7, 8).stride, 1 << 30);
-        assert_eq!(answer(StaticSchedule::Balanced, (5i64, 4, 1), 0, 2), told(5, 4, 1, false));
+        assert_eq!(answer(Chunks(chunk), (0, n, 1), 0, 6), told(0, 801_722_142, 1_603_444_286, false));
+        assert_eq!(answer(Chunks(chunk), (0, n, 1), 3, 6), told(n + 1, n, 1_603_444_286, false));
+        assert_eq!(answer(Chunks(1 << 29), (0, (1 << 30) - 1, 1), 7, 8).stride, 1 << 30);
+        assert_eq!(answer(Balanced, (5i64, 4, 1), 0, 2), told(5, 4, 1, false));
     }
 
     fn any_deal() -> impl Strategy<Value = StaticSchedule> {
         prop_oneof![
-            prop_oneof![1u64..9, any::<u64>()].prop_map(StaticSchedule::Blocks),
-            Just(StaticSchedule::Balanced),
-            prop_oneof![1u64..9, any::<u64>()].prop_map(StaticSchedule::Chunks)
+            prop_oneof![1u64..9, any::<u64>()].prop_map(Blocks),
+            Just(Balanced),
+            prop_oneof![1u64..9, any::<u64>()].prop_map(Chunks)
         ]
     }
 
@@ -231,7 +216,7 @@ mod tests {
                 done.push(at);
                 at += step;
             }
-            if !matches!(deal, StaticSchedule::Chunks(_)) || !within(from + stride, end) || stride == 0 {
+            if !matches!(deal, Chunks(_)) || !within(from + stride, end) || stride == 0 {
                 return done;
             }
             (from, to) = (from + stride, to + stride);

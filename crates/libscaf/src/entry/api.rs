@@ -65,7 +65,7 @@ fn widest() -> u32 {
     POOLS.iter().map(|pool| pool.load(Ordering::Relaxed)).max().unwrap_or(0)
 }
 
-/// Tends the connection and returns the grant. Only for pools that exist.
+/// Polls the connection and returns the grant. Only for pools that exist.
 fn grant() -> Word {
     if masters::in_pools() == 0 {
         // In a forked child, `masters` has forgotten the pools.

@@ -9,7 +9,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 arch::answered! {
-    /// Notes the call and passes it on so that libc sees the caller. oneTBB may get us as its manager.
+    /// Records the call and passes it on so that libc sees the caller. oneTBB may get us as its manager.
     dlopen: asked, else DLOPEN
 }
 

@@ -12,6 +12,7 @@
 pub mod api;
 pub mod blas;
 pub mod exports;
+mod fortran;
 pub mod gomp;
 pub mod kmpc;
 mod loader;

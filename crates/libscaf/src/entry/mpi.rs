@@ -1,12 +1,10 @@
-//! The calls by which programs wait in MPI (`program/mpi_rank.rs`), by the names that C and Fortran have for
-//! them in Open MPI and MPICH. Each is passed on as it came, to the next library that has it: a profiler,
-//! say. Handles are numbers in one MPI and addresses in the other, and no argument is a floating-point
-//! number; so all are words.
-//!
-//! MPI polls. Its polling loops are noticed by a call that they make at each turn: Open MPI's yields, once it
-//! is told to, and MPICH's asks UCX. Other MPIs are passed on, and nothing is lent.
+//! The calls by which programs wait in MPI (`program/mpi_rank.rs`), for C and Fortran, in Open MPI and MPICH.
+//! Each is passed on to the next library that has it. Handles are numbers in one MPI and addresses in the
+//! other, so all arguments are words. Polling loops are noticed by a call at each turn: Open MPI's yields,
+//! once it is told to, and MPICH's asks UCX. Other MPIs are passed on, and nothing is lent.
 
 use crate::program::mpi_rank;
+use crate::runtimes::entries::name_of;
 use crate::runtimes::linker::{in_library_of, module_of, size_of_module};
 use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
@@ -169,16 +167,11 @@ macro_rules! waits {
     };
     (@one $name:ident ($fail:expr) ($($argument:ident)*)) => {
         const _: () = {
-            arch::noted_caller! { $name => heard, at MPI_AT }
+            arch::recorded_caller! { $name => heard, at MPI_AT }
 
             unsafe extern "C" fn heard($($argument: usize),*) -> c_int {
                 type Call = unsafe extern "C" fn($(waits!(@word $argument)),*) -> c_int;
-                const NAME: &CStr =
-                    match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                        Ok(name) => name,
-                        Err(_) => c"",
-                    };
-                static REAL: Real = Real::called(NAME);
+                static REAL: Real = Real::called(name_of!($name));
                 let caller = caller();
                 // SAFETY: MPI's function of that name takes so many words, and gets what its caller passed.
                 unsafe {

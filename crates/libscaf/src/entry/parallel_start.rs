@@ -2,7 +2,6 @@
 
 use crate::program::masters::{Master, master, slot_of};
 use crate::program::region_record::Record;
-
 use crate::region::enter::{open, run_thread};
 use crate::region::entered::Entered;
 use crate::region::frame::Frame;

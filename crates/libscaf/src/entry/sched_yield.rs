@@ -2,8 +2,7 @@
 //! other members run: the kernel knows nothing of them. Anybody else's call is passed on.
 
 use super::mpi;
-use crate::region::mechanisms::gather::{around, yielding_loops};
-use crate::region::thread::thread;
+use crate::region::mechanisms::gather::{current, yielding_loops};
 use crate::sys::kernel_threads::give_way;
 use crate::sys::symbols::Next;
 use core::ffi::c_int;
@@ -18,7 +17,7 @@ macro_rules! yields {
                 type Real = unsafe extern "C" fn() -> c_int;
                 // SAFETY: these functions take nothing and return a number; a member that calls is running.
                 unsafe {
-                    match (around(thread()), $next.get::<Real>()) {
+                    match (current(), $next.get::<Real>()) {
                         (Some(me), _) => yielding_loops::yield_in_spin_loop(me),
                         (None, Some(_)) if mpi::is_turn() => {}
                         (None, Some(real)) => return real(),

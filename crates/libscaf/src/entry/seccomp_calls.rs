@@ -1,7 +1,6 @@
-//! Calls of the C library's by which a thread puts itself, or the whole process, under a filter of system
-//! calls (seccomp); libseccomp makes these, too. Just before, the client stops making system calls
-//! (`link/no_syscalls.rs`). Any other call is passed on as it came. A program that makes the system call by
-//! instructions of its own isn't seen.
+//! Calls by which a thread puts itself, or the whole process, under a filter of system calls (seccomp). Just
+//! before, the client stops making system calls (`link/no_syscalls.rs`). Any other call is passed on. A
+//! program that makes the system call by instructions of its own isn't seen.
 
 use crate::link::{attachment, no_syscalls};
 use crate::region::enter;

@@ -1,8 +1,7 @@
 //! Calls of the C library's by which a thread asks for, or changes, what is its kernel thread's. A member of
 //! a gathered team is answered as the thread that the program takes it for; anybody else's call is passed on.
 
-use crate::region::mechanisms::gather::{around, member_signals, member_stacks};
-use crate::region::thread::thread;
+use crate::region::mechanisms::gather::{current, member_signals, member_stacks};
 use crate::sys::glibc;
 use crate::sys::symbols::Next;
 use core::ffi::c_int;
@@ -63,7 +62,7 @@ pub unsafe extern "C" fn pthread_getattr_np(whose: pthread_t, attributes: *mut p
         let Some(real) = GETATTR.get::<Real>() else { return libc::ENOSYS };
         let result = real(whose, attributes);
         if result == 0
-            && around(thread()).is_some()
+            && current().is_some()
             && libc::pthread_equal(whose, libc::pthread_self()) != 0
             && let Some((start, bytes)) = member_stacks::around((&raw const result).addr())
         {

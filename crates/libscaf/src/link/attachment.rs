@@ -158,7 +158,7 @@ fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
             let starting = STARTING.swap(false, Ordering::Relaxed);
             take_answer(if starting { PATIENCE_MS } else { 0 });
             if starting && STATE.load(Ordering::Relaxed) == DETACHED {
-                // It was let go meanwhile, or has closed its files.
+                // It was detached meanwhile, or has closed its files.
                 greet();
             } else if is_attached() {
                 check(false);

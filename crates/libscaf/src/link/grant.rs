@@ -16,7 +16,6 @@ pub fn dop_of(team: u32) -> u32 {
     pages::grant().word().dop().map_or(team, |dop| dop.min(team))
 }
 
-/// Time between two looks for a late answer, in milliseconds.
 const LATE_MS: u32 = 20;
 
 /// Sleeps while the grant is `word`, up to `limit_ms`, or [`LATE_MS`] while an answer is late, or less.

@@ -1,8 +1,7 @@
 //! Under a filter of system calls (seccomp) a call that the program itself doesn't make may end it. So the
-//! client makes none from the moment on at which the program puts a thread under a filter: it leaves the
-//! daemon just before, and the program is unmanaged for good. A filter that the process began its life under
-//! is met at the first look. There the client goes on only if `scaf run` has made all of its calls under
-//! just that filter, and survived: filters are never taken off, so as many are the same ones.
+//! client leaves the daemon just before the program installs a filter, and makes no call afterwards. Under a
+//! filter that was there from the start it works only if `scaf run` has tried all its calls under that
+//! filter: as many filters are the same ones, because none is ever removed.
 
 use crate::sys::futex::Futex;
 use crate::sys::{seccomp_filters, settings};

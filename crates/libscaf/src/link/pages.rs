@@ -27,7 +27,7 @@ pub fn grant() -> &'static GrantPage {
 #[inline(always)]
 pub fn report() -> &'static ReportPage {
     const { assert!(size_of::<ReportPage>() <= PAGE_BYTES && align_of::<ReportPage>() <= 4096) };
-    // SAFETY: the same holds for this page and its type.
+    // SAFETY: the page is there for ever, and large enough; any bytes are a value of the type's atomics.
     unsafe { &*REPORT.0.get().cast() }
 }
 

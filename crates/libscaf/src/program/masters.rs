@@ -141,7 +141,6 @@ pub fn forget_team() {
     }
 }
 
-/// Whether a measured team of threads runs.
 pub fn is_team_running() -> bool {
     LATEST.load(Ordering::Relaxed) != u32::MAX
 }

@@ -1,10 +1,8 @@
-//! A rank of an MPI job, while it waits in MPI for others: the daemon may then lend its contexts, to the
-//! job's other ranks first, and has to know at once when the wait begins and ends. A wait is noticed by the
-//! turns of MPI's own polling loop that find nothing; one that is over sooner than [`SHORT_TICKS`] is
-//! nobody's business. While contexts are lent each such turn naps, so that the borrower has them to itself.
-//! Within a call that is heard, MPI does what it does without us, as if the kernel had let others run.
-//!
-//! One thread's outermost call at a time is heard: with several in MPI, others may still compute.
+//! A rank of an MPI job, while it waits in MPI: the daemon may then lend its contexts, to the job's other
+//! ranks first, and has to know at once when the wait begins and ends. A wait is noticed by turns of MPI's
+//! own polling loop that find nothing; one shorter than [`SHORT_TICKS`] is ignored. While contexts are lent
+//! each such turn naps, so that the borrower has them to itself. One thread's outermost call at a time is
+//! followed.
 
 use super::masters::master;
 use crate::link::{attachment, pages};

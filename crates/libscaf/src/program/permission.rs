@@ -1,10 +1,9 @@
-//! The user's word, or the program's, that teams may be smaller than asked for: then no judge of code is
-//! asked. `OMP_DYNAMIC` and `omp_set_dynamic` say so by the standard, for regions that a thread enters whose
-//! `dyn-var` is true; `scaf run --malleable` says it of all. `--exact` takes it all back.
+//! What permits smaller teams than requested without code analysis: `OMP_DYNAMIC` and `omp_set_dynamic`, for
+//! regions that are entered with `dyn-var` true; `scaf run --malleable`, for all. `--exact` revokes all of
+//! it.
 //!
-//! With `dyn-var` true the runtimes themselves would make teams smaller than they are told, by the machine's
-//! load. So a managed region is entered with it off, and each thread of the team turns it on again for
-//! itself: whoever asks finds it as it would without us.
+//! With `dyn-var` true the runtimes would choose sizes by the machine's load. So a managed region is entered
+//! with it off, and each thread of the team turns it on again for itself.
 
 use super::promise::record;
 use crate::link::pages;

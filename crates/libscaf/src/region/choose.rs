@@ -63,7 +63,7 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
         promise::record(fact::NUM_THREADS_CLAUSE);
     } else if requested == 0 && choice.pass != 0 {
         facts.natural = ask_natural(code.runtime);
-        // Its workers were noted for another size.
+        // Its workers are recorded for another size.
         facts.gathers &= facts.natural == choice.ids;
         choice = choice::choose(&facts);
     }

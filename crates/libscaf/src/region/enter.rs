@@ -1,8 +1,6 @@
-//! What happens at the entry and the exit of a parallel region. Entry: take the time, read the grant, choose
-//! mechanism and team size. Threads call the outlined function through [`run_thread`], which takes each one's
-//! time. Exit: take the time, add up. In between there is no message and no system call. Taking each thread's
-//! time moves a cache line between cores, 150 ns at two threads, so regions known to be short are sampled
-//! (`program/region_record.rs`). Regions within regions are passed on as they are.
+//! Entry and exit of a parallel region. Entry: take the time, read the grant, choose mechanism and team size.
+//! Threads call the outlined function through [`run_thread`], which takes each one's time. Exit: take the
+//! time, add up. In between there is no message and no system call.
 
 use super::choose::choose;
 use super::entered::Entered;
@@ -317,12 +315,10 @@ fn is_nested(this: &Master, runtime: &Runtime) -> bool {
 #[inline(never)]
 unsafe fn nested<R: Default>(this: &Thread, region: &Region, pass: impl Pass<R>) -> R {
     let &Region { code, work, .. } = region;
-    // SAFETY: the calling thread runs the member that it is. The work is the program's own.
-    unsafe {
-        if let Some(me) = gather::around(this) {
-            gather::inner(me, region);
-            return R::default();
-        }
+    if let Some(me) = gather::current() {
+        // SAFETY: the program asked for its function to be called with its data.
+        unsafe { gather::inner(me, region) };
+        return R::default();
     }
     let requested = resize::inner_request(this, code, region.requested);
     forget_team();

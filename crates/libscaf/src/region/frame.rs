@@ -57,7 +57,6 @@ pub const ONE_THREAD: u64 = 1 << 52;
 /// Barriers are marked in regions that have run for so long (10 to 20 ms at 2 to 4 GHz).
 const MARK_TICKS: u64 = 1 << 25;
 
-/// The barriers that a region's master came to.
 #[derive(Clone, Copy)]
 struct Marks {
     /// Ticks from the entry on for which barriers aren't marked.
@@ -199,7 +198,6 @@ impl Frame {
         self.seen.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether no task was created in it.
     pub fn has_no_tasks(&self) -> bool {
         self.seen.load(Ordering::Relaxed) & (HAS_TASKS | UNTIMED_TASKS) == 0
     }

@@ -68,7 +68,6 @@ unsafe impl Part for Thread {
 }
 
 impl Thread {
-    /// The region that the thread is in.
     #[inline(always)]
     pub fn frame<'a>(&self) -> Option<&'a Frame> {
         // SAFETY: a region's threads reset this before they leave it, and its frame is there until all have.

@@ -68,7 +68,7 @@ pub fn sole() -> Option<&'static Runtime> {
 
 pub fn by_number(number: usize) -> Option<&'static Runtime> {
     let found = !MAPS.get(number)?.load(Ordering::Acquire).is_null();
-    // SAFETY: as above, and there is an entry for each map.
+    // SAFETY: there is an entry for each map, filled before its map was published, and never changed again.
     found.then(|| unsafe { &*TABLE.0.get().cast::<Runtime>().add(number) })
 }
 

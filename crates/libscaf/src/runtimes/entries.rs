@@ -1,6 +1,5 @@
 //! The functions of an OpenMP runtime, from their table (`crates/scaf-functions`): GCC's libgomp, LLVM's
-//! libomp or Intel's libiomp5. The latter two are one runtime, which also has libgomp's entry points, for
-//! code that gcc compiled.
+//! libomp or Intel's libiomp5. The latter two are one runtime, which also has libgomp's entry points.
 
 use crate::sys::symbols::function;
 use core::ffi::{c_int, c_void};
@@ -49,12 +48,7 @@ type TaskLoop =
 /// A function's name for C, by its row's.
 macro_rules! name_of {
     ($symbol:ident) => {
-        const {
-            match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($symbol), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => c"",
-            }
-        }
+        const { $crate::sys::symbols::c_string(concat!(stringify!($symbol), "\0")) }
     };
 }
 pub(crate) use name_of;

@@ -1,4 +1,4 @@
-//! A copy of a runtime, of whatever kind, as the daemon is told of it.
+//! A copy of a runtime, of whatever kind, as it is reported to the daemon.
 
 use scaf_proto::runtimes::{Kind, Promise};
 

@@ -28,22 +28,49 @@ pub fn module_of(address: usize) -> Option<(*mut LinkMap, usize)> {
     (known != 0 && !map.is_null()).then_some((map.cast(), info.dli_fbase as usize))
 }
 
-/// The symbol in the library around `address`, or in the first of those that it depends on.
-pub fn in_library_of(address: usize, name: &CStr) -> Option<*mut c_void> {
-    let (map, _) = module_of(address)?;
-    // SAFETY: a loaded module with a name, empty for the program, whose libraries are searched globally.
+/// Calls `look` for each loaded module until it returns `true`; whether it did.
+pub fn any_module<F: FnMut(&libc::dl_phdr_info) -> bool>(mut look: F) -> bool {
+    unsafe extern "C" fn one<F: FnMut(&libc::dl_phdr_info) -> bool>(
+        about: *mut libc::dl_phdr_info,
+        _: usize,
+        look: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the dynamic linker passes its description of a module, and the `look` that it was given.
+        unsafe { (*look.cast::<F>())(&*about).into() }
+    }
+    // SAFETY: `one` has the type that is wanted, for a `look` of type `F`.
+    unsafe { libc::dl_iterate_phdr(Some(one::<F>), (&raw mut look).cast()) != 0 }
+}
+
+/// A symbol of a loaded library, or of the first of those that it depends on.
+/// # Safety
+/// `file` is null or a C string.
+pub unsafe fn in_library(file: *const c_char, name: &CStr) -> Option<*mut c_void> {
+    if file.is_null() {
+        return None;
+    }
+    // SAFETY: both names are C strings. With RTLD_NOLOAD no constructor runs.
     unsafe {
-        let file = (*map).name;
-        if file.is_null() || *file == 0 {
-            return None;
-        }
         let library = libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         if library.is_null() {
             return None;
         }
         let found = libc::dlsym(library, name.as_ptr());
         libc::dlclose(library);
-        (!found.is_null() && !is_ours(found.addr())).then_some(found)
+        (!found.is_null()).then_some(found)
+    }
+}
+
+/// The symbol in the library around `address`, or in the first of those that it depends on.
+pub fn in_library_of(address: usize, name: &CStr) -> Option<*mut c_void> {
+    let (map, _) = module_of(address)?;
+    // SAFETY: a loaded module's name. It is empty for the program, whose libraries are searched globally.
+    unsafe {
+        let file = (*map).name;
+        if file.is_null() || *file == 0 {
+            return None;
+        }
+        in_library(file, name).filter(|found| !is_ours(found.addr()))
     }
 }
 
@@ -53,7 +80,11 @@ pub fn in_library_of(address: usize, name: &CStr) -> Option<*mut c_void> {
 pub unsafe fn file_of(about: &libc::dl_phdr_info) -> &[u8] {
     // SAFETY: the dynamic linker's text.
     let name = if about.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(about.dlpi_name) } };
-    name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or(b"")
+    base_name(name)
+}
+
+pub fn base_name(path: &CStr) -> &[u8] {
+    path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or(b"")
 }
 
 /// Bytes of a module that are mapped if its header is.

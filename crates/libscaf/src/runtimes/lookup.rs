@@ -1,17 +1,15 @@
 //! Which copy of the OpenMP runtime serves which code. A process can hold several (Python wheels bring their
-//! own), and a region must go to the one that its own code is linked with: their threads and barriers don't
-//! mix. The code is known by an address in it: the outlined function's for a region (not the return address,
-//! for gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere. The runtime is the one that the dynamic
-//! linker would have bound the call to: the first that was loaded with the program; else the first among the
-//! libraries that the address's module depends on; else one that all see; else any. Remembered per
-//! module and address.
+//! own), whose threads and barriers don't mix. The code is known by an address in it: the outlined function's
+//! for a region (gcc tail-calls `jmp GOMP_parallel`), the caller's elsewhere. The runtime is the one to which
+//! the dynamic linker would have bound the call: the first loaded with the program; else the first that the
+//! module depends on; else one that all see; else any. Remembered per module and address.
 
 use super::copies::{self, Abi};
 use super::entries::Runtime;
-use super::linker::{in_library_of, module_of};
+use super::linker::{any_module, in_library, in_library_of, module_of};
 use super::modules;
 use crate::sys::errno::keeping_errno;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_void};
 use core::ptr::null;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -162,7 +160,7 @@ fn resolve(address: usize, abi: Abi) -> Option<u64> {
 /// An entry point of the runtime that code at `address` would have called without scaf.
 fn entry_for(address: usize, abi: Abi) -> Option<*mut c_void> {
     let name = abi.entry();
-    // SAFETY: a plain search. Libraries loaded with the program come first for all later ones.
+    // SAFETY: dlsym reads a C string. Libraries loaded with the program come first for all later ones.
     let first = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if !first.is_null() {
         return Some(first);
@@ -170,7 +168,7 @@ fn entry_for(address: usize, abi: Abi) -> Option<*mut c_void> {
     if let Some(found) = in_library_of(address, name) {
         return Some(found);
     }
-    // SAFETY: as above, among what the program has let all see since, by a name that we don't have.
+    // SAFETY: dlsym reads a C string. We don't have this name; libraries that all see since may.
     let seen_by_all = unsafe { libc::dlsym(libc::RTLD_DEFAULT, abi.other().as_ptr()) };
     (!seen_by_all.is_null()).then_some(seen_by_all)
 }
@@ -183,54 +181,34 @@ fn guess(abi: Abi) -> Option<u64> {
     Some(1 | (copies::number_of(map)? as u64) << 8 | (modules::MODULES as u64) << 16)
 }
 
-/// Whether any OpenMP runtime is loaded.
 pub fn is_any_loaded() -> bool {
     [Abi::Gcc, Abi::Llvm].into_iter().any(|abi| !file_of_some(abi).is_null())
 }
 
 /// The file of the first loaded libgomp, or libomp or libiomp5; null if there is none.
 fn file_of_some(abi: Abi) -> *const c_char {
-    struct Search {
-        abi: Abi,
-        found: *const c_char,
-    }
-    unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
-        // SAFETY: glibc hands in a loaded library's name, and our own search.
-        unsafe {
-            let (name, search) = ((*about).dlpi_name, &mut *search.cast::<Search>());
-            let is_called = |what: &CStr| !name.is_null() && !libc::strstr(name, what.as_ptr()).is_null();
-            let is_it = match search.abi {
-                Abi::Gcc => is_called(c"/libgomp"),
-                Abi::Llvm => is_called(c"/libomp") || is_called(c"/libiomp5"),
-            };
-            if is_it {
-                search.found = name;
-            }
-            c_int::from(is_it)
+    let mut file = null();
+    any_module(|about| {
+        let name = about.dlpi_name;
+        // SAFETY: a module's name is null or a C string.
+        let is_called =
+            |what: &CStr| !name.is_null() && unsafe { !libc::strstr(name, what.as_ptr()).is_null() };
+        let is_it = match abi {
+            Abi::Gcc => is_called(c"/libgomp"),
+            Abi::Llvm => is_called(c"/libomp") || is_called(c"/libiomp5"),
+        };
+        if is_it {
+            file = name;
         }
-    }
-    let mut search = Search { abi, found: null() };
-    // SAFETY: `look` has the type that is wanted.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-    search.found
+        is_it
+    });
+    file
 }
 
 /// The entry point of that runtime: most processes have just one.
 fn some_runtime(abi: Abi) -> Option<*mut c_void> {
-    // SAFETY: plain searches; a library that the program is calling into isn't unloaded meanwhile.
-    unsafe {
-        let name = file_of_some(abi);
-        if name.is_null() {
-            return None;
-        }
-        let library = libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        if library.is_null() {
-            return None;
-        }
-        let found = libc::dlsym(library, abi.entry().as_ptr());
-        libc::dlclose(library);
-        (!found.is_null()).then_some(found)
-    }
+    // SAFETY: null or a module's name; the program is calling into that module, so it isn't unloaded.
+    unsafe { in_library(file_of_some(abi), abi.entry()) }
 }
 
 /// The runtime for `address` if that is in the module of a region's function `body`. Never asks the linker.

@@ -3,9 +3,8 @@
 //! without our knowing its code ([`NEWS`]) takes a number too, because an inspected region may call into it.
 //! An unloaded module's number is void for ever.
 
-use super::linker::{module_of, size_of_module};
+use super::linker::{any_module, module_of, size_of_module};
 use crate::sys::lock::Lock;
-use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use scaf_proto::grant::Word;
 
@@ -22,7 +21,6 @@ pub static NEWS: AtomicU32 = AtomicU32::new(0);
 static LOADS: AtomicU64 = AtomicU64::new(0);
 static LOCK: Lock = Lock::new();
 
-/// Numbers given out so far.
 pub fn met() -> u32 {
     MET.load(Ordering::Acquire)
 }
@@ -85,14 +83,11 @@ pub fn take_news() {
 
 /// How many libraries the dynamic linker has ever loaded.
 fn count_loads() -> u64 {
-    unsafe extern "C" fn count(about: *mut libc::dl_phdr_info, _: usize, loads: *mut c_void) -> c_int {
-        // SAFETY: glibc hands in its own structure, and our own out-parameter.
-        unsafe { *loads.cast::<u64>() = (*about).dlpi_adds };
-        1
-    }
-    let mut loads = 0u64;
-    // SAFETY: `count` has the type that is wanted.
-    unsafe { libc::dl_iterate_phdr(Some(count), (&raw mut loads).cast()) };
+    let mut loads = 0;
+    any_module(|about| {
+        loads = about.dlpi_adds;
+        true
+    });
     loads
 }
 

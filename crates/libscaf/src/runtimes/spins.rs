@@ -1,13 +1,11 @@
-//! Where a copy of libgomp keeps for how many rounds its threads spin in a wait before they sleep. The number
-//! has no name outside of libgomp, but a value that its manual gives (`GOMP_SPINCOUNT`), and next to it lies
-//! the number for crowded processes. So it is found by its value, in the data of a file of libgomp's name,
-//! and where there isn't exactly one such place it isn't known. It isn't either where the user, or a program
-//! that loads libgomp itself, has chosen how to wait, unless by the very default.
+//! Where a copy of libgomp keeps how many rounds its threads spin before they sleep. The number has no
+//! symbol, so it is found by its documented value (`GOMP_SPINCOUNT`), next to the number for oversubscribed
+//! processes, in the data of a file of libgomp's name. Unless there is exactly one such place it is unknown;
+//! so it is where the user or the program has chosen another value.
 
 use super::copies::RUNTIMES;
 use super::entries::Runtime;
-use super::linker::file_of;
-use core::ffi::{c_int, c_void};
+use super::linker::{any_module, file_of};
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -62,8 +60,7 @@ fn look(runtime: &Runtime, place: &AtomicUsize, at_first: &AtomicU64) -> usize {
     // LLVM's runtime, which goes by libgomp's name in places, has other ways to wait.
     if let Some(parallel) = runtime.GOMP_parallel.filter(|_| !runtime.is_llvms()) {
         search.within = parallel as usize;
-        // SAFETY: `search_module` has the type that is wanted.
-        unsafe { libc::dl_iterate_phdr(Some(search_module), (&raw mut search).cast()) };
+        any_module(|about| search_module(about, &mut search));
     }
     // Where another thread has found it and changed its value since, nothing is found any more.
     if search.found != NOWHERE {
@@ -75,14 +72,12 @@ fn look(runtime: &Runtime, place: &AtomicUsize, at_first: &AtomicU64) -> usize {
     }
 }
 
-/// Searches the library that the address lies in.
-unsafe extern "C" fn search_module(about: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
-    // SAFETY: glibc hands in its own structure, whose table is as long as it says, and our own argument.
-    let (base, segments, is_libgomp, search) = unsafe {
-        let about = &*about;
+/// Searches the library that the address lies in; whether this is the one.
+fn search_module(about: &libc::dl_phdr_info, search: &mut Search) -> bool {
+    // SAFETY: the dynamic linker's description of a module, whose table is as long as it says.
+    let (base, segments, is_libgomp) = unsafe {
         let segments = core::slice::from_raw_parts(about.dlpi_phdr, usize::from(about.dlpi_phnum));
-        let is_libgomp = file_of(about).starts_with(b"libgomp");
-        (about.dlpi_addr as usize, segments, is_libgomp, &mut *search.cast::<Search>())
+        (about.dlpi_addr as usize, segments, file_of(about).starts_with(b"libgomp"))
     };
     let at = |segment: &libc::Elf64_Phdr| base.wrapping_add(segment.p_vaddr as usize);
     let holds = |segment: &libc::Elf64_Phdr, address: usize| {
@@ -90,11 +85,11 @@ unsafe extern "C" fn search_module(about: *mut libc::dl_phdr_info, _: usize, sea
     };
     let loaded = || segments.iter().filter(|segment| segment.p_type == libc::PT_LOAD);
     if !loaded().any(|segment| holds(segment, search.within)) {
-        return 0;
+        return false;
     }
     // A library that libgomp was linked into, or one that stands before it, has numbers of its own.
     if !is_libgomp {
-        return 1;
+        return true;
     }
     let is_constant = |address| {
         segments.iter().any(|segment| segment.p_type == libc::PT_GNU_RELRO && holds(segment, address))
@@ -126,5 +121,5 @@ unsafe extern "C" fn search_module(about: *mut libc::dl_phdr_info, _: usize, sea
     if places != 1 {
         search.found = NOWHERE;
     }
-    1
+    true
 }

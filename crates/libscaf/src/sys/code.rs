@@ -93,12 +93,10 @@ impl Near {
         }
     }
 
-    /// Where the function's address is.
     pub fn function(&self) -> u64 {
         self.start
     }
 
-    /// From now on it is code.
     pub fn seal(self) -> bool {
         let start = with_exposed_provenance_mut::<c_void>(self.start as usize);
         // SAFETY: the pages that `new` has mapped, which nobody writes to any more.

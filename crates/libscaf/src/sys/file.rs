@@ -3,7 +3,6 @@
 use super::errno::keeping_errno;
 use core::ffi::{CStr, c_int};
 
-/// An open file; closed when it is dropped.
 pub struct File(c_int);
 
 impl File {
@@ -26,6 +25,14 @@ impl File {
         // SAFETY: the kernel writes as much as there is room.
         usize::try_from(unsafe { libc::read(self.0, room.as_mut_ptr().cast(), room.len()) }).ok()
     }
+}
+
+/// A decimal number; 0 without digits.
+pub fn decimal(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0u32, |number, digit| {
+        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+        number.checked_mul(10)?.checked_add(u32::from(digit))
+    })
 }
 
 impl Drop for File {

@@ -1,9 +1,6 @@
-//! glibc's functions by the versions that they have had since 2.17 and before, so that the library can be
-//! loaded in a container whose image is older than the machine that built it. glibc 2.34 moved threads and
-//! the dynamic linker's functions into libc.so.6 and gave them new versions; the old ones are there, too. In
-//! an older glibc they are libpthread's and libdl's, which a container is told to load (`scaf cdi`): as
-//! libraries that ours needs they would cost each start of a program 85 us.
-//! `tests/e2e/containers.rs` fails if a newer version comes in by another way.
+//! glibc's functions by the versions that they have had since 2.17 and before: a container's image may be
+//! older than the machine that built the library. In an older glibc they are libpthread's and libdl's, which
+//! a container is told to load (`scaf cdi`). `tests/e2e/containers.rs` fails if a newer version is used.
 
 use super::file::File;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};

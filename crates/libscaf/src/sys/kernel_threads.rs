@@ -1,7 +1,7 @@
 //! Threads of the kernel's: starting them, their numbers and ends, and all that the process has.
 
 use super::errno::keeping_errno;
-use super::file::File;
+use super::file::{File, decimal};
 use super::glibc;
 pub use super::process::thread_id as own_task;
 pub use super::raw_syscalls::give_way;
@@ -83,7 +83,6 @@ pub fn for_each(mut with: impl FnMut(c_int)) {
     }
 }
 
-/// The entries' names that are numbers.
 fn numbers(mut entries: &[u8]) -> impl Iterator<Item = c_int> {
     core::iter::from_fn(move || {
         loop {
@@ -99,8 +98,5 @@ fn numbers(mut entries: &[u8]) -> impl Iterator<Item = c_int> {
 
 fn number(name: &[u8]) -> Option<c_int> {
     let digits = name.split(|byte| *byte == 0).next().filter(|digits| !digits.is_empty())?;
-    digits.iter().try_fold(0 as c_int, |number, digit| {
-        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
-        number.checked_mul(10)?.checked_add(c_int::from(digit))
-    })
+    c_int::try_from(decimal(digits)?).ok()
 }

@@ -1,4 +1,4 @@
-//! The ground floor: processor, kernel and environment. Knows nothing of OpenMP, grants, or programs.
+//! The lowest layer: processor, kernel and environment. Knows nothing of OpenMP, grants, or programs.
 
 pub mod arch;
 pub mod clock;

@@ -2,6 +2,7 @@
 //! any call, so this asks by none but those by which the dynamic linker has loaded this library.
 
 use super::arch::bare_call;
+use super::file::decimal;
 use core::ffi::{CStr, c_int};
 
 const STATUS: &CStr = c"/proc/thread-self/status";
@@ -35,7 +36,6 @@ pub fn in_force() -> Option<u32> {
     if status.filtered { status.filters } else { Some(0) }
 }
 
-/// What the lines of the file say.
 struct Status {
     line: [u8; LINE],
     length: usize,
@@ -56,17 +56,10 @@ impl Status {
         if let Some(mode) = line.strip_prefix(b"Seccomp:\t") {
             self.filtered = mode != b"0";
         } else if let Some(count) = line.strip_prefix(b"Seccomp_filters:\t") {
-            self.filters = number(count);
+            self.filters = decimal(count);
         }
         self.length = 0;
     }
-}
-
-fn number(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0u32, |number, digit| {
-        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
-        number.checked_mul(10)?.checked_add(u32::from(digit))
-    })
 }
 
 /// Whether a call by which a thread puts itself, or all threads, under a filter or the strict mode does so.

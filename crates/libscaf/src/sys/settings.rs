@@ -6,6 +6,7 @@
 //! `SCAF_GATHER` 0 · `SCAF_MALLEABLE` 1, or `check` ([`Malleable`]) · `SCAF_FILTERS` filters of system calls
 //! · `SCAF_JOB` JOB.STEP, Slurm's numbers, of the step the low 16 bits
 
+use super::file::decimal;
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -31,7 +32,7 @@ pub enum Manager {
     Off,
 }
 
-/// Whether teams may be resized without a judge of code being asked.
+/// Whether teams may be resized without asking code analysis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Malleable {
     No,
@@ -177,83 +178,54 @@ pub unsafe fn read(environment: *const *const c_char) {
     }
 }
 
-/// Set for each rank by the launchers of Open MPI, MPICH and PMIx.
-const RANKS: [&[u8]; 3] = [b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=", b"PMIX_RANK="];
-
-const STACK_SIZES: [&[u8]; 3] = [b"OMP_STACKSIZE=", b"GOMP_STACKSIZE=", b"KMP_STACKSIZE="];
-
 fn take(settings: &mut Settings, entry: &[u8]) {
     // Nearly every entry ends here: a process without OpenMP pays for nothing else.
     if !matches!(entry.first(), Some(b'S' | b'O' | b'G' | b'K' | b'X' | b'T' | b'P')) {
         return;
     }
     settings.own_llvm |= changes_llvms(entry);
-    if let Some(value) = entry.strip_prefix(b"SCAF_SOCKET=") {
-        copy(&mut settings.socket, value);
-    } else if let Some(value) = entry.strip_prefix(b"SCAF_NAME=") {
-        copy(&mut settings.name, value);
-    } else if let Some(value) = entry.strip_prefix(b"SCAF_JOB=") {
-        (settings.job, settings.step) = job(value).unwrap_or((0, 0));
-    } else if let Some(value) = entry.strip_prefix(b"PMIX_NAMESPACE=") {
-        settings.launch = hash(value);
-    } else if let Some(value) = entry.strip_prefix(b"SCAF_MIN=") {
-        settings.min = number(value, 65_535).unwrap_or(1);
-    } else if let Some(value) = entry.strip_prefix(b"SCAF_MAX=") {
-        settings.max = number(value, 65_535).unwrap_or(0);
-    } else if let Some(value) = entry.strip_prefix(b"SCAF_WEIGHT_MILLI=") {
-        settings.weight_milli = number(value, 1_000_000).unwrap_or(1_000);
-    } else if entry == b"SCAF_RIGID=1" {
-        settings.rigid = true;
-    } else if entry == b"SCAF_EXACT=1" {
-        settings.exact = true;
-    } else if entry == b"SCAF_MALLEABLE=1" {
-        settings.malleable = Malleable::Yes;
-    } else if entry == b"SCAF_MALLEABLE=check" {
-        settings.malleable = Malleable::Check;
-    } else if let Some(value) = entry.strip_prefix(b"OMP_NUM_THREADS=") {
-        // A list has a number for each level.
-        let first = value.split(|byte| *byte == b',').next().unwrap_or(value);
-        settings.threads = number(first.trim_ascii(), 65_535).unwrap_or(0);
-    } else if entry.starts_with(b"OMP_DYNAMIC") {
-        settings.dynamic = true;
-    } else if let Some(value) = entry.strip_prefix(b"SCAF_SPIN=") {
-        settings.spin = if value == b"0" { Some(0) } else { number(value, u32::MAX) };
-    } else if let Some(value) = entry.strip_prefix(b"SCAF_EXPERIMENT_EVERY=") {
-        settings.experiment_every = number(value, u32::MAX).unwrap_or(0);
-    } else if let Some(value) = entry.strip_prefix(b"SCAF_FILTERS=") {
-        settings.filters = number(value, u32::MAX).unwrap_or(0);
-    } else if entry == b"SCAF_GATHER=0" {
-        settings.gather = false;
-    } else if entry == b"SCAF_TCM=scaf" {
-        settings.manager = Manager::Ours;
-    } else if entry == b"SCAF_TCM=off" {
-        settings.manager = Manager::Off;
-    } else if entry == b"TCM_ENABLE=1" {
-        if settings.manager == Manager::Unsaid {
-            settings.manager = Manager::Theirs;
+    settings.dynamic |= entry.starts_with(b"OMP_DYNAMIC");
+    let mut parts = entry.splitn(2, |byte| *byte == b'=');
+    let (Some(name), Some(value)) = (parts.next(), parts.next()) else { return };
+    match (name, value) {
+        (b"SCAF_SOCKET", _) => copy(&mut settings.socket, value),
+        (b"SCAF_NAME", _) => copy(&mut settings.name, value),
+        (b"SCAF_JOB", _) => (settings.job, settings.step) = job(value).unwrap_or((0, 0)),
+        (b"PMIX_NAMESPACE", _) => settings.launch = hash(value),
+        (b"SCAF_MIN", _) => settings.min = number(value, 65_535).unwrap_or(1),
+        (b"SCAF_MAX", _) => settings.max = number(value, 65_535).unwrap_or(0),
+        (b"SCAF_WEIGHT_MILLI", _) => settings.weight_milli = number(value, 1_000_000).unwrap_or(1_000),
+        (b"SCAF_RIGID", b"1") => settings.rigid = true,
+        (b"SCAF_EXACT", b"1") => settings.exact = true,
+        (b"SCAF_MALLEABLE", b"1") => settings.malleable = Malleable::Yes,
+        (b"SCAF_MALLEABLE", b"check") => settings.malleable = Malleable::Check,
+        (b"SCAF_SPIN", b"0") => settings.spin = Some(0),
+        (b"SCAF_SPIN", _) => settings.spin = number(value, u32::MAX),
+        (b"SCAF_EXPERIMENT_EVERY", _) => settings.experiment_every = number(value, u32::MAX).unwrap_or(0),
+        (b"SCAF_FILTERS", _) => settings.filters = number(value, u32::MAX).unwrap_or(0),
+        (b"SCAF_GATHER", b"0") => settings.gather = false,
+        (b"SCAF_TCM", b"scaf") => settings.manager = Manager::Ours,
+        (b"SCAF_TCM", b"off") => settings.manager = Manager::Off,
+        (b"TCM_ENABLE", b"1") if settings.manager == Manager::Unsaid => settings.manager = Manager::Theirs,
+        (b"XDG_RUNTIME_DIR", _) => copy(&mut settings.runtime_dir, value),
+        (b"OMP_NUM_THREADS", _) => {
+            // A list has a number for each level.
+            let first = value.split(|byte| *byte == b',').next().unwrap_or(value);
+            settings.threads = number(first.trim_ascii(), 65_535).unwrap_or(0);
         }
-    } else if let Some(value) = entry.strip_prefix(b"XDG_RUNTIME_DIR=") {
-        copy(&mut settings.runtime_dir, value);
-    } else if entry.starts_with(b"GOMP_SPINCOUNT=") {
-        settings.fixed_spin = true;
-    } else if RANKS.iter().any(|name| entry.starts_with(name)) {
-        settings.is_rank = true;
-    } else if entry.starts_with(b"KMP_BLOCKTIME=") || entry.starts_with(b"KMP_LIBRARY=") {
-        settings.own_blocking = true;
-    } else if let Some(value) = entry.strip_prefix(b"KMP_AFFINITY=") {
-        settings.bound |= binds(value);
-    } else if STACK_SIZES.iter().any(|name| entry.starts_with(name)) {
-        settings.own_stacks = true;
-    } else if entry.starts_with(b"KMP_SCHEDULE=") {
-        settings.own_shares = true;
-    } else if let Some(value) = entry.strip_prefix(b"OMP_PROC_BIND=") {
-        settings.bound |= !value.eq_ignore_ascii_case(b"false");
-    } else if entry.starts_with(b"GOMP_CPU_AFFINITY=") || entry.starts_with(b"OMP_PLACES=") {
-        settings.bound = true;
+        (b"OMP_PROC_BIND", _) => settings.bound |= !value.eq_ignore_ascii_case(b"false"),
+        (b"GOMP_CPU_AFFINITY" | b"OMP_PLACES", _) => settings.bound = true,
+        (b"KMP_AFFINITY", _) => settings.bound |= binds(value),
+        (b"GOMP_SPINCOUNT", _) => settings.fixed_spin = true,
+        (b"KMP_BLOCKTIME" | b"KMP_LIBRARY", _) => settings.own_blocking = true,
+        (b"OMP_STACKSIZE" | b"GOMP_STACKSIZE" | b"KMP_STACKSIZE", _) => settings.own_stacks = true,
+        (b"KMP_SCHEDULE", _) => settings.own_shares = true,
+        // Set for each rank by the launchers of Open MPI, MPICH and PMIx.
+        (b"OMPI_COMM_WORLD_RANK" | b"PMI_RANK" | b"PMIX_RANK", _) => settings.is_rank = true,
+        _ => {}
     }
 }
 
-/// Whether the variable changes what LLVM's runtime does.
 fn changes_llvms(entry: &[u8]) -> bool {
     // A team's size is ours even where the runtime would choose it (`program/permission.rs`).
     let harmless: [&[u8]; 5] =
@@ -262,7 +234,6 @@ fn changes_llvms(entry: &[u8]) -> bool {
         || (entry.starts_with(b"KMP_") && !harmless.iter().any(|name| entry.starts_with(name)))
 }
 
-/// Whether LLVM's runtime binds threads, given this value of `KMP_AFFINITY`.
 fn binds(value: &[u8]) -> bool {
     let kinds: [&[u8]; 6] = [b"compact", b"scatter", b"balanced", b"explicit", b"physical", b"logical"];
     let has =
@@ -292,13 +263,5 @@ fn job(value: &[u8]) -> Option<(u32, u16)> {
 }
 
 fn number(digits: &[u8], most: u32) -> Option<u32> {
-    let mut value: u32 = 0;
-    for digit in digits {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value.checked_mul(10)?.checked_add(u32::from(digit))?;
-    }
-    (1..=most).contains(&value).then_some(value)
+    decimal(digits).filter(|value| (1..=most).contains(value))
 }

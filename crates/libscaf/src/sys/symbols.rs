@@ -4,6 +4,14 @@ use super::errno::keeping_errno;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+/// A C string from a text that ends with a zero.
+pub const fn c_string(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => c"",
+    }
+}
+
 /// The function of this name that would have been called without scaf.
 #[cold]
 pub unsafe fn next<F: Copy>(name: &CStr) -> Option<F> {

@@ -35,6 +35,6 @@ pub fn own<T: Part>() -> &'static T {
 pub unsafe fn part_of<T: Part>(tls_base: usize) -> &'static T {
     let at =
         core::ptr::from_ref(own::<T>()).wrapping_byte_add(tls_base.wrapping_sub(super::arch::tls_base()));
-    // SAFETY: as in `own`, for a thread that is there; the caller's promise is that nobody else uses it.
+    // SAFETY: each thread's block is as far from its base; the caller says that nobody else uses this one.
     unsafe { &*at }
 }

@@ -34,46 +34,31 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    const ALL: [Obstacle; 14] = [
-        Obstacle::Size,
-        Obstacle::Entry,
-        Obstacle::Masters,
-        Obstacle::Sleeps,
-        Obstacle::Machine,
-        Obstacle::Llvms,
-        Obstacle::Waits,
-        Obstacle::Stacks,
-        Obstacle::Bound,
-        Obstacle::Calls,
-        Obstacle::Nested,
-        Obstacle::Workers,
-        Obstacle::Handlers,
-        Obstacle::Cancels,
+    const ALL: [(Obstacle, &str); 14] = [
+        (Obstacle::Size, "its team has more than 64 threads"),
+        (Obstacle::Entry, "its region begins in one call and ends in another"),
+        (Obstacle::Masters, "several of its threads start parallel regions"),
+        (Obstacle::Sleeps, "its threads wait for each other in the kernel or by spinning"),
+        (Obstacle::Machine, "the processor or kernel doesn't let programs set the TLS base"),
+        (Obstacle::Llvms, "its runtime is LLVM's in an unsupported version or with unsupported settings"),
+        (Obstacle::Waits, "OMP_WAIT_POLICY or GOMP_SPINCOUNT is set"),
+        (Obstacle::Stacks, "OMP_STACKSIZE is set"),
+        (Obstacle::Bound, "its threads are bound by the user"),
+        (Obstacle::Calls, "it calls"),
+        (Obstacle::Nested, "its nested regions have teams of their own"),
+        (Obstacle::Workers, "the runtime's threads weren't found in its idle barrier"),
+        (Obstacle::Handlers, "its threads have signal masks or signal stacks of their own"),
+        (Obstacle::Cancels, "it uses cancellation, and loops with scans or conditional lastprivate"),
     ];
 
     /// The obstacle of that number, if there is one.
     pub fn from_number(number: u32) -> Option<Obstacle> {
-        Obstacle::ALL.into_iter().find(|obstacle| *obstacle as u32 == number)
+        Obstacle::ALL.into_iter().map(|(obstacle, _)| obstacle).find(|obstacle| *obstacle as u32 == number)
     }
 
     /// For people, after "not gathered: ". The function's name follows [`Obstacle::Calls`].
     pub fn text(self) -> &'static str {
-        match self {
-            Obstacle::Size => "its team has more than 64 threads",
-            Obstacle::Entry => "its region begins in one call and ends in another",
-            Obstacle::Masters => "several of its threads start parallel regions",
-            Obstacle::Sleeps => "its threads wait for each other in the kernel or by spinning",
-            Obstacle::Machine => "the processor or kernel doesn't let programs set the TLS base",
-            Obstacle::Llvms => "its runtime is LLVM's in an unsupported version or with unsupported settings",
-            Obstacle::Waits => "OMP_WAIT_POLICY or GOMP_SPINCOUNT is set",
-            Obstacle::Stacks => "OMP_STACKSIZE is set",
-            Obstacle::Bound => "its threads are bound by the user",
-            Obstacle::Calls => "it calls",
-            Obstacle::Nested => "its nested regions have teams of their own",
-            Obstacle::Workers => "the runtime's threads weren't found in its idle barrier",
-            Obstacle::Handlers => "its threads have signal masks or signal stacks of their own",
-            Obstacle::Cancels => "it uses cancellation, and loops with scans or conditional lastprivate",
-        }
+        Obstacle::ALL.iter().find(|(obstacle, _)| *obstacle == self).map_or("", |(_, text)| text)
     }
 }
 
@@ -83,9 +68,9 @@ mod tests {
 
     #[test]
     fn numbers_name_obstacles() {
-        for obstacle in Obstacle::ALL {
+        for (obstacle, text) in Obstacle::ALL {
             assert_eq!(Obstacle::from_number(obstacle as u32), Some(obstacle));
-            assert!(!obstacle.text().is_empty());
+            assert!(!text.is_empty() && obstacle.text() == text);
         }
         assert_eq!(Obstacle::from_number(0), None);
         assert_eq!(Obstacle::from_number(15), None);

@@ -1,10 +1,8 @@
-//! What the program itself asks of a BLAS library's number of threads.
-//!
-//! Python programs reach the setter and the getter by dlopen and dlsym (ctypes). scikit-learn does so
-//! thousands of times, to run a BLAS on one thread within a loop of its own and to restore the old number
-//! afterwards. If that were a number of ours, it would become the program's own. So dlsym answers with
-//! functions of ours, which keep apart what the program set and what the grant leaves of it. dlsym is also
-//! where a newly loaded library is noticed.
+//! Calls by which the program sets or asks a BLAS library's number of threads. Python programs reach them by
+//! dlopen and dlsym. scikit-learn sets one thread for a loop of its own, and restores the old number
+//! afterwards: one of ours would become the program's own. So dlsym returns functions of ours, which keep
+//! apart what the program set and what the grant leaves of it. dlsym is also where a newly loaded library is
+//! noticed.
 
 use super::table::{LIBRARIES, NEWS, library, limit, lock, table};
 use super::{find, monitor};

@@ -3,9 +3,10 @@
 //! The handle is kept: a library that is looked after is never unloaded.
 
 use super::table::{self, NEWS, add, lock};
+use crate::runtimes::linker::any_module;
 use crate::sys::glibc;
-use crate::sys::symbols::function;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use crate::sys::symbols::{c_string, function};
+use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use scaf_proto::runtimes::{Kind, Promise};
 
@@ -22,9 +23,9 @@ macro_rules! openblas {
         [
             $(Names {
                 kind: Kind::OpenBlas,
-                get: cstr(concat!($prefix, "openblas_get_num_threads", $suffix, "\0")),
-                set: cstr(concat!($prefix, "openblas_set_num_threads", $suffix, "\0")),
-                parallel: Some(cstr(concat!($prefix, "openblas_get_parallel", $suffix, "\0"))),
+                get: c_string(concat!($prefix, "openblas_get_num_threads", $suffix, "\0")),
+                set: c_string(concat!($prefix, "openblas_set_num_threads", $suffix, "\0")),
+                parallel: Some(c_string(concat!($prefix, "openblas_get_parallel", $suffix, "\0"))),
             },)*
             Names {
                 kind: Kind::Mkl,
@@ -40,13 +41,6 @@ macro_rules! openblas {
             },
         ]
     };
-}
-
-const fn cstr(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(name) => name,
-        Err(_) => c"",
-    }
 }
 
 static NAMES: [Names; 8] = openblas! {
@@ -74,28 +68,22 @@ struct Fresh {
     count: usize,
 }
 
-unsafe extern "C" fn collect(about: *mut libc::dl_phdr_info, _: usize, fresh: *mut c_void) -> c_int {
-    // SAFETY: dl_iterate_phdr hands in a library's name and address, and the `Fresh` of `fresh`.
-    unsafe {
-        let (name, base) = ((*about).dlpi_name, (*about).dlpi_addr as usize);
-        if name.is_null() || !FILES.iter().any(|part| !libc::strstr(name, part.as_ptr()).is_null()) {
-            return 0;
-        }
-        let fresh = &mut *fresh.cast::<Fresh>();
-        if !SEEN.iter().any(|seen| seen.load(Ordering::Relaxed) == base)
+fn fresh() -> Fresh {
+    let mut fresh = Fresh { files: [(0, core::ptr::null()); MOST_FILES], count: 0 };
+    any_module(|about| {
+        let (name, base) = (about.dlpi_name, about.dlpi_addr as usize);
+        // SAFETY: a module's name is null or a C string.
+        let has = |part: &&CStr| unsafe { !libc::strstr(name, part.as_ptr()).is_null() };
+        if !name.is_null()
+            && FILES.iter().any(has)
+            && !SEEN.iter().any(|seen| seen.load(Ordering::Relaxed) == base)
             && let Some(place) = fresh.files.get_mut(fresh.count)
         {
             *place = (base, name);
             fresh.count += 1;
         }
-    }
-    0
-}
-
-fn fresh() -> Fresh {
-    let mut fresh = Fresh { files: [(0, core::ptr::null()); MOST_FILES], count: 0 };
-    // SAFETY: `collect` has the type that is wanted, for a `Fresh`.
-    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut fresh).cast()) };
+        false
+    });
     fresh
 }
 

@@ -1,19 +1,16 @@
-//! The port for BLAS libraries with threads of their own, OpenBLAS and BLIS. From its next call on, such a
-//! library gets as many threads as the program's grant leaves it. numpy and scipy each bring an OpenBLAS with
-//! a thread for each core. Folded, such threads wait for each other in loops that never sleep: both threads
-//! on one core take 2,200 ms for a Cholesky factorisation that takes one thread 76. So the number of threads
-//! has to follow the grant.
+//! The port for BLAS libraries with threads of their own, OpenBLAS and BLIS. Folded, such threads wait for
+//! each other in loops that never sleep: a Cholesky factorisation on two threads of one core takes 2,200 ms,
+//! on one thread 76. So the number of threads follows the grant, from the next call on, and is never more
+//! than the program or its user set, or than without scaf.
 //!
-//! A library never gets more threads than the program or its user set, or than it had without scaf. A program
-//! that asks through dlsym (ctypes, threadpoolctl) is told its own number, and what it sets is kept
-//! ([`calls`]). A program that calls the setter by name is found out by a value that isn't ours. If it sets
-//! just our value, that is missed; a getter called by name returns our number.
+//! A program that asks through dlsym (ctypes, threadpoolctl) gets its own number, and what it sets is kept
+//! ([`calls`]). A setter called by name shows by a value that isn't ours; if it sets just our value, that is
+//! missed. A getter called by name returns our number.
 //!
-//! OpenBLAS reads its number at the beginning of each call and deals the work out among servers that exist
-//! from the start, so any number up to theirs is safe while other threads are in calls. But its setter
-//! restarts servers that a fork has ended, and a fork on another thread would leave the child with servers on
-//! paper only. So we write the variable, which every build exports, by one exchange that fails if the program
-//! was faster.
+//! OpenBLAS reads its number at the beginning of each call, so any number up to that of its servers is safe.
+//! Its setter restarts servers that a fork has ended, and a fork on another thread would leave the child with
+//! none. So we write the variable, which every build exports, by an exchange that fails if the program was
+//! faster.
 //!
 //! Another number of threads may add sums up in another order: under `scaf run --exact` nothing is set. An
 //! OpenBLAS on OpenMP is left to that port. [`find`] finds the libraries, [`monitor`] when they run.
@@ -50,7 +47,6 @@ pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
     }
 }
 
-/// Results are to be exact from now on, or no longer.
 pub fn exactness_changed() {
     table::follow(true);
 }

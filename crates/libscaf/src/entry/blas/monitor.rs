@@ -1,9 +1,8 @@
-//! A thread that finds out when the process computes in a BLAS, tells the daemon, and has the libraries
-//! follow the grant. It exists only in processes with such a library of more than one thread. It looks at the
-//! process's clocks 20 times a second while the process computes ([`scaf_team::parallel_detector`]), 3 us
-//! each, and less often while it sleeps. The process attaches as soon as the library is there: if the first
-//! calls of two programs ran on all threads each, they would spin in each other's way for a second before
-//! anybody could make room.
+//! A thread that detects when the process computes in a BLAS, tells the daemon, and has the libraries follow
+//! the grant; only in processes with such a library of several threads. It reads the process's clocks 20
+//! times a second while the process computes ([`scaf_team::parallel_detector`]), 3 us each. The process
+//! attaches as soon as the library is there: first calls of two programs on all threads would delay each
+//! other for a second.
 
 use super::find;
 use super::table::{LIBRARIES, Library, NEWS, follow, table, threads};

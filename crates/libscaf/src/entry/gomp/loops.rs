@@ -15,24 +15,22 @@ macro_rules! chunks {
     ($may_sleep:expr; $($name:ident)*) => {
         $(
             pub unsafe extern "C" fn $name(first: *mut c_void, end: *mut c_void, caller: usize) -> bool {
-                let this = thread();
-                // SAFETY: this thread's own state; the program's own arguments.
-                unsafe {
-                    if let Some(me) = gather::around(this) {
-                        return constructs::next(me, first, end);
-                    }
-                    let Some((runtime, frame)) = place(this, caller) else { return false };
-                    let Some(real) = runtime.$name else { return false };
-                    let Some(frame) = frame.filter(|frame| frame.takes_over) else {
-                        return real(first, end);
-                    };
-                    park::before_chunk(this, frame, runtime, $may_sleep);
-                    let more = real(first, end);
-                    if !more {
-                        frame.gate.exhausted(this.loops.get(), &Futex);
-                    }
-                    more
+                if let Some(me) = gather::current() {
+                    // SAFETY: the compiler passes two variables for the bounds of this loop's chunk.
+                    return unsafe { constructs::next(me, first, end) };
                 }
+                let this = thread();
+                let Some((runtime, frame)) = place(this, caller) else { return false };
+                let Some(real) = runtime.$name else { return false };
+                // SAFETY: the caller called the runtime's function of this name with these arguments.
+                let real = || unsafe { real(first, end) };
+                let Some(frame) = frame.filter(|frame| frame.takes_over) else { return real() };
+                park::before_chunk(this, frame, runtime, $may_sleep);
+                let more = real();
+                if !more {
+                    frame.gate.exhausted(this.loops.get(), &Futex);
+                }
+                more
             }
         )*
     };
@@ -55,15 +53,16 @@ macro_rules! ends {
     ($($name:ident, without: $nowait:ident, loops: $loops:literal;)*) => {
         $(
             pub unsafe extern "C" fn $name(caller: usize) {
+                if let Some(me) = gather::current() {
+                    return constructs::end(me, true);
+                }
                 let this = thread();
-                // SAFETY: this thread's own state, and the runtime's own entry points.
+                let Some((runtime, frame)) = place(this, caller) else { return };
+                leaves_loops(this, frame, $loops);
+                let Some(real) = runtime.$name else { return };
+                // SAFETY: the thread ends a construct of this runtime's: by the function that it called, or
+                // by the two that do the same in two steps. They take nothing.
                 unsafe {
-                    if let Some(me) = gather::around(this) {
-                        return constructs::end(me, true);
-                    }
-                    let Some((runtime, frame)) = place(this, caller) else { return };
-                    leaves_loops(this, frame, $loops);
-                    let Some(real) = runtime.$name else { return };
                     let Some(frame) = frame else { return real() };
                     match (frame.takes_over, runtime.$nowait, runtime.GOMP_barrier) {
                         (true, Some(end), Some(barrier)) => {
@@ -85,7 +84,7 @@ ends! {
 
 /// At its end a loop is dealt out. If this thread got no chunk, only this tells the threads that are parked.
 #[inline(always)]
-unsafe fn leaves_loops(this: &Thread, frame: Option<&Frame>, loops: u32) {
+fn leaves_loops(this: &Thread, frame: Option<&Frame>, loops: u32) {
     if loops != 0
         && let Some(frame) = frame
     {
@@ -95,17 +94,14 @@ unsafe fn leaves_loops(this: &Thread, frame: Option<&Frame>, loops: u32) {
 }
 
 pub unsafe extern "C" fn GOMP_loop_end_nowait(caller: usize) {
-    let this = thread();
-    // SAFETY: this thread's own state, and the runtime's own entry point.
-    unsafe {
-        if let Some(me) = gather::around(this) {
-            return constructs::end(me, false);
-        }
-        let Some((runtime, frame)) = place(this, caller) else { return };
-        leaves_loops(this, frame, 1);
-        if let Some(real) = runtime.GOMP_loop_end_nowait {
-            real();
-        }
+    if let Some(me) = gather::current() {
+        return constructs::end(me, false);
+    }
+    let Some((runtime, frame)) = place(thread(), caller) else { return };
+    leaves_loops(thread(), frame, 1);
+    if let Some(real) = runtime.GOMP_loop_end_nowait {
+        // SAFETY: the caller called this function, which takes nothing.
+        unsafe { real() }
     }
 }
 
@@ -114,18 +110,16 @@ macro_rules! cancellable {
     ($($name:ident, loops: $loops:literal;)*) => {
         $(
             pub unsafe extern "C" fn $name(caller: usize) -> bool {
-                let this = thread();
-                // SAFETY: as above.
-                unsafe {
-                    if let Some(me) = gather::around(this) {
-                        return constructs::end_cancel(me);
-                    }
-                    let Some((runtime, frame)) = place(this, caller) else { return false };
-                    leaves_loops(this, frame, $loops);
-                    let Some(real) = runtime.$name else { return false };
-                    let Some(frame) = frame else { return real() };
-                    frame.waits(this, ticks(), || real())
+                if let Some(me) = gather::current() {
+                    return constructs::end_cancel(me);
                 }
+                let this = thread();
+                let Some((runtime, frame)) = place(this, caller) else { return false };
+                leaves_loops(this, frame, $loops);
+                let Some(real) = runtime.$name else { return false };
+                // SAFETY: the caller called this function, which takes nothing.
+                let real = || unsafe { real() };
+                frame.map_or_else(real, |frame| frame.waits(this, ticks(), real))
             }
         )*
     };
@@ -142,15 +136,12 @@ macro_rules! plain {
         |$me:ident| $answer:expr;)*) => {
         $(
             pub unsafe extern "C" fn $name($($argument: $type,)? caller: usize) -> $result {
-                let this = thread();
-                // SAFETY: this thread's own state; the program's own argument.
-                unsafe {
-                    if let Some($me) = gather::around(this) {
-                        return $answer;
-                    }
-                    let real = place(this, caller).and_then(|(runtime, _)| runtime.$name);
-                    real.map_or($missing, |real| real($($argument)?))
+                if let Some($me) = gather::current() {
+                    return $answer;
                 }
+                let real = place(thread(), caller).and_then(|(runtime, _)| runtime.$name);
+                // SAFETY: the caller called the runtime's function of this name with this argument.
+                unsafe { real.map_or($missing, |real| real($($argument)?)) }
             }
         )*
     };

@@ -1,10 +1,10 @@
 //! The port for GCC's libgomp: each entry point is passed on to the runtime that the region's code is linked
-//! with. Here are those that enter regions and create tasks; the table of functions has all. libgomp's
-//! `libgomp_g.h` has the signatures.
+//! with. Here are those that enter regions and create tasks; `crates/scaf-functions` has all. For signatures
+//! see libgomp's `libgomp_g.h`.
 #![allow(non_snake_case)]
 
-pub(super) mod chosen;
 pub(super) mod device;
+pub(super) mod icv_calls;
 pub(super) mod loops;
 pub(super) mod tasks;
 pub(super) mod team;
@@ -20,7 +20,6 @@ use crate::region::mechanisms::gather::depend_list::DependList;
 use crate::region::mechanisms::gather::explicit_tasks::{self as gathered, New};
 use crate::region::mechanisms::gather::taskloop::{Range, taskloop};
 use crate::region::task_times as created;
-use crate::region::thread::thread;
 use crate::runtimes::entries::{Body, Runtime};
 use crate::runtimes::lookup;
 use core::ffi::{c_int, c_void};
@@ -37,7 +36,7 @@ fn region(body: Body, data: *mut c_void, requested: u32, kind: Kind) -> Option<R
 
 #[inline(always)]
 unsafe fn run<R: Default>(body: Body, data: *mut c_void, threads: u32, kind: Kind, pass: impl Pass<R>) -> R {
-    // SAFETY: the program's own function and data.
+    // SAFETY: the program asked for its function to be called with its data.
     unsafe {
         match region(body, data, threads, kind) {
             Some(region) => enter::run(region, pass),
@@ -50,8 +49,16 @@ unsafe fn run<R: Default>(body: Body, data: *mut c_void, threads: u32, kind: Kin
     }
 }
 
+/// The same for a region that another call ends.
+unsafe fn open(body: Body, data: *mut c_void, threads: u32, kind: Kind, pass: impl Pass<()>) {
+    if let Some(region) = region(body, data, threads, kind) {
+        // SAFETY: the program asked for its function to be called with its data.
+        unsafe { parallel_start::start(region, pass) }
+    }
+}
+
 macro_rules! regions {
-    ($($name:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
+    (by $how:ident: $($name:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
         $(
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(
@@ -59,18 +66,19 @@ macro_rules! regions {
             ) {
                 let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| {
                     if let Some(real) = runtime.$name {
-                        // SAFETY: the program's own arguments, but for body and team size, which are ours.
+                        // SAFETY: the program called this function with these arguments. Another size is as
+                        // good, and another body runs the program's on the data that it is called with.
                         unsafe { real(body, data, threads $(, $argument)*) }
                     }
                 };
-                // SAFETY: the arguments are the program's.
-                unsafe { run(body, data, threads, $kind, call) }
+                // SAFETY: the program asked for its function to be called with its data.
+                unsafe { $how(body, data, threads, $kind, call) }
             }
         )*
     };
 }
 
-regions! {
+regions! { by run:
     GOMP_parallel(flags: u32), Kind::Plain;
     GOMP_parallel_loop_static(start: Long, end: Long, step: Long, chunk: Long, flags: u32), Kind::Plain;
     GOMP_parallel_loop_dynamic(start: Long, end: Long, step: Long, chunk: Long, flags: u32),
@@ -90,29 +98,7 @@ regions! {
     GOMP_parallel_sections(count: u32, flags: u32), Kind::Sections(count);
 }
 
-macro_rules! starts {
-    ($($name:ident($($argument:ident: $type:ty),*), $kind:expr;)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(
-                body: Body, data: *mut c_void, threads: u32 $(, $argument: $type)*
-            ) {
-                let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| {
-                    if let Some(real) = runtime.$name {
-                        // SAFETY: as above.
-                        unsafe { real(body, data, threads $(, $argument)*) }
-                    }
-                };
-                if let Some(region) = region(body, data, threads, $kind) {
-                    // SAFETY: the arguments are the program's.
-                    unsafe { parallel_start::start(region, call) }
-                }
-            }
-        )*
-    };
-}
-
-starts! {
+regions! { by open:
     GOMP_parallel_start(), Kind::Plain;
     GOMP_parallel_loop_static_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
     GOMP_parallel_loop_dynamic_start(start: Long, end: Long, step: Long, chunk: Long), Kind::Plain;
@@ -132,19 +118,17 @@ pub unsafe extern "C" fn GOMP_parallel_reductions(
     let call = |runtime: &Runtime, body: Body, data: *mut c_void, threads: u32| match runtime
         .GOMP_parallel_reductions
     {
-        // SAFETY: as above.
+        // SAFETY: the program called this function; body, data and size are as in `regions`.
         Some(real) => unsafe { real(body, data, threads, flags) },
         None => 0,
     };
-    // SAFETY: the arguments are the program's.
-    unsafe {
-        let within = gather::around(thread()).is_some();
-        match run(body, data, threads, Kind::Reductions, call) {
-            // A gathered team, or one of one within it.
-            0 if within => 1,
-            0 => gather::last_size(),
-            team => team,
-        }
+    let within = gather::current().is_some();
+    // SAFETY: the program asked for its function to be called with its data.
+    match unsafe { run(body, data, threads, Kind::Reductions, call) } {
+        // A gathered team, or one of one within it.
+        0 if within => 1,
+        0 => gather::last_size(),
+        team => team,
     }
 }
 
@@ -152,10 +136,13 @@ pub unsafe extern "C" fn GOMP_parallel_reductions(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn GOMP_teams_reg(body: Body, data: *mut c_void, teams: u32, limit: u32, flags: u32) {
     if let Some(real) = lookup::of(body as usize).and_then(|code| code.runtime.GOMP_teams_reg) {
-        // SAFETY: the program's own arguments.
+        // SAFETY: the program called this function with these arguments.
         unsafe { real(body, data, teams, limit, flags) }
     }
 }
+
+/// A task's flag: it is final.
+const FINAL: u32 = 1 << 1;
 
 /// Older compilers pass fewer arguments. The rest is then garbage, which the runtime doesn't look at.
 #[unsafe(no_mangle)]
@@ -171,25 +158,21 @@ pub unsafe extern "C" fn GOMP_task(
     priority: c_int,
     detach: *mut c_void,
 ) {
-    // SAFETY: this thread's own state; the program's own arguments.
-    unsafe {
-        if let Some(me) = gather::around(thread()) {
-            const FINAL: u32 = 1 << 1;
-            const DEPENDS: u32 = 1 << 3;
-            let needs = if flags & DEPENDS != 0 {
-                DependList::of(depend.cast_const().cast())
-            } else {
-                DependList::NONE
-            };
-            let is_final = flags & FINAL != 0;
-            let new = tasks::new(body, data, copy, (size, alignment), condition, is_final);
-            return gathered::create(me, &New { needs, ..new });
-        }
+    if let Some(me) = gather::current() {
+        const DEPENDS: u32 = 1 << 3;
+        let new = tasks::new(body, data, copy, (size, alignment), condition, flags & FINAL != 0);
+        let depends = flags & DEPENDS != 0;
+        // SAFETY: the compiler describes the task: `depend` is its list of dependences if the flag is set;
+        // its function runs on data of that size, which `copy` copies.
+        return unsafe {
+            let needs = if depends { DependList::of(depend.cast_const().cast()) } else { DependList::NONE };
+            gathered::create(me, &New { needs, ..new })
+        };
     }
     if let Some((runtime, body)) = created::create(body)
         && let Some(real) = runtime.GOMP_task
     {
-        // SAFETY: the program's own arguments, but for the function, which calls theirs.
+        // SAFETY: the program called this function with these arguments; `body` calls its function.
         unsafe { real(body, data, copy, size, alignment, condition, flags, depend, priority, detach) }
     }
 }
@@ -202,21 +185,20 @@ macro_rules! task_loops {
                 body: Body, data: *mut c_void, copy: *mut c_void, size: Long, alignment: Long, flags: u32,
                 count: u64, priority: c_int, start: Long, end: Long, step: Long,
             ) {
-                // SAFETY: this thread's own state; the program's own arguments.
-                unsafe {
-                    if let Some(me) = gather::around(thread()) {
-                        const FINAL: u32 = 1 << 1;
-                        const MAY_WAIT: u32 = 1 << 10;
-                        let (may_wait, is_final) = (flags & MAY_WAIT != 0, flags & FINAL != 0);
-                        let new = tasks::new(body, data, copy, (size, alignment), may_wait, is_final);
-                        let [start, end, step] = [start, end, step].map(|bound| bound as u64);
-                        let range = Range { start, end, step, signed: $signed };
-                        return taskloop(me, &new, flags, count, range);
-                    }
+                if let Some(me) = gather::current() {
+                    const MAY_WAIT: u32 = 1 << 10;
+                    let (may_wait, is_final) = (flags & MAY_WAIT != 0, flags & FINAL != 0);
+                    let new = tasks::new(body, data, copy, (size, alignment), may_wait, is_final);
+                    let [start, end, step] = [start, end, step].map(|bound| bound as u64);
+                    let range = Range { start, end, step, signed: $signed };
+                    // SAFETY: the compiler describes the tasks: their function runs on data of that size,
+                    // which `copy` copies and which begin with their part of the range.
+                    return unsafe { taskloop(me, &new, flags, count, range) };
                 }
                 let create = |runtime: &Runtime, body: Body| {
                     if let Some(real) = runtime.$name {
-                        // SAFETY: the program's own arguments, but for the function, which calls theirs.
+                        // SAFETY: the program called this function with these arguments; `body` calls its
+                        // function.
                         unsafe {
                             real(body, data, copy, size, alignment, flags, count, priority, start, end, step)
                         }

@@ -21,8 +21,8 @@ macro_rules! calls {
         $(
             pub unsafe extern "C" fn $name(argument: *mut c_void, caller: usize) -> *mut c_void {
                 let this = thread();
-                // SAFETY: `this` is the calling thread's, and the argument is the program's for that very
-                // function, of the runtime that it would have reached.
+                // SAFETY: `real` is the function that the caller called, in the runtime that it would have
+                // reached without scaf, and gets the caller's argument.
                 unsafe {
                     let (real, frame) = match $whose(this, caller) {
                         Some((runtime, frame)) => (runtime.$real, frame),
@@ -72,7 +72,8 @@ unsafe fn set<const KIND: usize>(
     of: impl Fn(&Runtime) -> Option<Wait>,
 ) -> *mut c_void {
     let this = thread();
-    // SAFETY: this thread's own state; the program's own argument, and a call of the type that it meant.
+    // SAFETY: `real` is one of the functions that the caller may have meant by this name, all of this type,
+    // and gets the caller's lock. The address of a function, or 0, is an `Option` of a pointer to it.
     unsafe {
         let first = FIRST_LOCKS[KIND].load(Ordering::Relaxed);
         let (real, frame) = match core::mem::transmute::<usize, Option<Wait>>(first) {
@@ -91,12 +92,12 @@ unsafe fn set<const KIND: usize>(
 }
 
 pub unsafe extern "C" fn set_lock(argument: *mut c_void, caller: usize) -> *mut c_void {
-    // SAFETY: as above.
+    // SAFETY: called by the program as omp_set_lock, with a lock of C's.
     unsafe { set::<0>(argument, caller, |runtime| runtime.omp_set_lock) }
 }
 
 pub unsafe extern "C" fn set_lock_fortran(argument: *mut c_void, caller: usize) -> *mut c_void {
-    // SAFETY: as above.
+    // SAFETY: called by the program as omp_set_lock_, with a lock of Fortran's.
     unsafe { set::<1>(argument, caller, |runtime| runtime.omp_set_lock_) }
 }
 
@@ -114,7 +115,6 @@ calls! {
     atomic_start by lock, of_caller: GOMP_atomic_start;
 }
 
-/// A call that doesn't wait.
 unsafe fn at_once(_: &Thread, _: &Frame, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     real()
 }
@@ -130,12 +130,10 @@ macro_rules! gathered {
     ($($name:ident or $other:ident, |$me:ident, $argument:ident| $answer:expr;)*) => {
         $(
             pub unsafe extern "C" fn $name($argument: *mut c_void, caller: usize) -> *mut c_void {
-                // SAFETY: this thread's own state; the program's own argument, if it has one.
+                // SAFETY: the compiler passes what the function of this name takes, if it takes anything.
                 unsafe {
-                    match gather::around(thread()) {
-                        Some($me) => $answer,
-                        None => return $other($argument, caller),
-                    }
+                    let Some($me) = gather::current() else { return $other($argument, caller) };
+                    $answer;
                 }
                 null_mut()
             }
@@ -158,7 +156,7 @@ gathered! {
 
 /// Values were added up: of a gathered team's, perhaps when that is gone.
 pub unsafe extern "C" fn reduction_unregister(argument: *mut c_void, caller: usize) -> *mut c_void {
-    // SAFETY: the program's own array.
+    // SAFETY: the compiler passes the array that it registered.
     unsafe {
         if gomp_reductions::unregister(argument.cast()) {
             return null_mut();
@@ -174,29 +172,24 @@ pub unsafe extern "C" fn reduction_remap(
     addresses: *mut usize,
     caller: usize,
 ) {
-    let this = thread();
-    // SAFETY: this thread's own state; the program's own arguments.
+    // SAFETY: the compiler passes an array of so many addresses, for the runtime's function of this name.
     unsafe {
-        match gather::around(this) {
-            Some(me) => gomp_reductions::remap(me, count, original, addresses),
-            None => {
-                let real = of_caller(this, caller).and_then(|(runtime, _)| runtime.GOMP_task_reduction_remap);
-                if let Some(real) = real.or_else(|| symbols::next(name_of!(GOMP_task_reduction_remap))) {
-                    real(count, original, addresses);
-                }
-            }
+        if let Some(me) = gather::current() {
+            return gomp_reductions::remap(me, count, original, addresses);
+        }
+        let real = of_caller(thread(), caller).and_then(|(runtime, _)| runtime.GOMP_task_reduction_remap);
+        if let Some(real) = real.or_else(|| symbols::next(name_of!(GOMP_task_reduction_remap))) {
+            real(count, original, addresses);
         }
     }
 }
 
 /// The calling thread waits for what another one of its team hands on, if it isn't the first to come.
 pub unsafe extern "C" fn single_copy_start(argument: *mut c_void, caller: usize) -> *mut c_void {
-    // SAFETY: this thread's own state; the program's own argument.
-    unsafe {
-        match gather::around(thread()) {
-            Some(me) => gather::constructs::single_copy(me),
-            None => other_single_copy_start(argument, caller),
-        }
+    match gather::current() {
+        Some(me) => gather::constructs::single_copy(me),
+        // SAFETY: GOMP_single_copy_start, as the caller called it.
+        None => unsafe { other_single_copy_start(argument, caller) },
     }
 }
 

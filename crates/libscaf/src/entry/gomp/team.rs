@@ -1,6 +1,7 @@
-//! What a program asks and says about its teams' sizes. What it fixes is a promise (`program/promise.rs`).
+//! Calls that ask for or set the teams' sizes. A size that the program fixes is a promise
+//! (`program/promise.rs`).
 
-use super::chosen::short;
+use crate::entry::fortran::fortran;
 use crate::link::{affinity, no_syscalls, pages};
 use crate::program::permission;
 use crate::program::promise::record;
@@ -22,16 +23,14 @@ macro_rules! answers {
         |$me:ident| $answer:expr;)*) => {
         $(
             pub unsafe extern "C" fn $name($($argument: c_int,)? caller: usize) -> c_int {
-                let this = thread();
-                // SAFETY: this thread's own state; the program's own arguments.
+                if let Some($me) = gather::current() {
+                    return $answer;
+                }
+                let real = asked(thread(), caller).and_then(|runtime| runtime.$real);
+                // SAFETY: in every OpenMP runtime it has this type and takes any number.
                 unsafe {
-                    match gather::around(this) {
-                        Some($me) => $answer,
-                        None => asked(this, caller)
-                            .and_then(|runtime| runtime.$real)
-                            .or_else(|| symbols::next(name_of!($real)))
-                            .map_or($missing, |real| real($($argument)?)),
-                    }
+                    real.or_else(|| symbols::next(name_of!($real)))
+                        .map_or($missing, |real| real($($argument)?))
                 }
             }
         )*
@@ -52,19 +51,16 @@ answers! {
 /// A region that has one thread because of us is active for the program, as it is without us: the answer
 /// must not depend on the team's size, for OpenBLAS asks, and so all that use numpy do.
 pub unsafe extern "C" fn in_parallel(caller: usize) -> c_int {
-    let this = thread();
-    // SAFETY: this thread's own state; no arguments.
-    unsafe {
-        if gather::around(this).is_some() {
-            return 1;
-        }
-        let runtime = asked(this, caller);
-        if runtime.is_some_and(|runtime| resize::hides_a_team(this, runtime)) {
-            return 1;
-        }
-        let real = runtime.and_then(|runtime| runtime.omp_in_parallel);
-        real.or_else(|| symbols::next(name_of!(omp_in_parallel))).map_or(0, |real| real())
+    if gather::current().is_some() {
+        return 1;
     }
+    let runtime = asked(thread(), caller);
+    if runtime.is_some_and(|runtime| resize::hides_a_team(thread(), runtime)) {
+        return 1;
+    }
+    let real = runtime.and_then(|runtime| runtime.omp_in_parallel);
+    // SAFETY: in every OpenMP runtime it takes nothing and returns a number.
+    unsafe { real.or_else(|| symbols::next(name_of!(omp_in_parallel))).map_or(0, |real| real()) }
 }
 
 fn runtime_of(caller: usize) -> Option<&'static Runtime> {
@@ -73,12 +69,11 @@ fn runtime_of(caller: usize) -> Option<&'static Runtime> {
 
 pub unsafe extern "C" fn set_num_threads(threads: c_int, caller: usize) {
     record(fact::SET_NUM_THREADS);
-    // SAFETY: this thread's own state.
-    if let Some(me) = unsafe { gather::around(thread()) } {
+    if let Some(me) = gather::current() {
         return me.most.set(threads.max(1) as u32);
     }
     if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.omp_set_num_threads) {
-        // SAFETY: the program's own argument.
+        // SAFETY: omp_set_num_threads takes any number.
         unsafe { real(threads) }
     }
 }
@@ -89,40 +84,35 @@ pub unsafe extern "C" fn set_dynamic(dynamic: c_int, caller: usize) {
     } else {
         permission::asked_for();
     }
-    // SAFETY: this thread's own state.
-    if let Some(me) = unsafe { gather::around(thread()) } {
+    if let Some(me) = gather::current() {
         let dynamic = c_int::from(dynamic != 0);
         return me.icvs.set(Icvs { dynamic, ..me.icvs.get() });
     }
     if let Some(real) = runtime_of(caller).and_then(|runtime| runtime.omp_set_dynamic) {
-        // SAFETY: the program's own argument.
+        // SAFETY: omp_set_dynamic takes any number.
         unsafe { real(dynamic) }
     }
 }
 
 pub unsafe extern "C" fn get_max_threads(caller: usize) -> c_int {
     record(fact::ASKED_MAX_THREADS);
-    // SAFETY: this thread's own state.
-    if let Some(me) = unsafe { gather::around(thread()) } {
+    if let Some(me) = gather::current() {
         return me.most.get() as c_int;
     }
     match runtime_of(caller).and_then(|runtime| runtime.omp_get_max_threads) {
-        // SAFETY: no arguments.
+        // SAFETY: omp_get_max_threads takes nothing.
         Some(real) => unsafe { real() },
         None => 1,
     }
 }
 
 pub unsafe extern "C" fn get_thread_limit(caller: usize) -> c_int {
-    // SAFETY: this thread's own state; no arguments.
-    unsafe {
-        match gather::around(thread()) {
-            Some(_) => gather::worker_tls::thread_limit(),
-            None => runtime_of(caller)
-                .and_then(|runtime| runtime.omp_get_thread_limit)
-                .map_or(c_int::MAX, |real| real()),
-        }
+    if gather::current().is_some() {
+        return gather::worker_tls::thread_limit();
     }
+    let real = runtime_of(caller).and_then(|runtime| runtime.omp_get_thread_limit);
+    // SAFETY: omp_get_thread_limit takes nothing.
+    real.map_or(c_int::MAX, |real| unsafe { real() })
 }
 
 /// Counts the program's own affinity: the runtime would count the PUs that the program is folded onto now. A
@@ -132,51 +122,24 @@ pub unsafe extern "C" fn get_num_procs(caller: usize) -> c_int {
     let ours = || no_syscalls::are_known_forbidden() || affinity::has_ours();
     match (grant.word().folded() && ours()).then(|| grant.masks()).flatten() {
         Some(masks) => count(&masks.own).max(1) as c_int,
-        // SAFETY: no arguments.
+        // SAFETY: omp_get_num_procs takes nothing.
         None => runtime_of(caller)
             .and_then(|runtime| runtime.omp_get_num_procs)
             .map_or(1, |real| unsafe { real() }),
     }
 }
 
-/// Fortran passes arguments by address, as 4-byte or 8-byte integers.
-pub unsafe extern "C" fn set_num_threads_fortran(threads: *const i32, caller: usize) {
-    // SAFETY: Fortran's calling convention.
-    unsafe { set_num_threads(*threads, caller) }
-}
-
-pub unsafe extern "C" fn set_num_threads_fortran_8(threads: *const i64, caller: usize) {
-    // SAFETY: Fortran's calling convention.
-    unsafe { set_num_threads(short(*threads), caller) }
-}
-
-pub unsafe extern "C" fn set_dynamic_fortran(dynamic: *const i32, caller: usize) {
-    // SAFETY: Fortran's calling convention.
-    unsafe { set_dynamic(*dynamic, caller) }
+fortran! {
+    set_num_threads_fortran(threads: i32) => set_num_threads;
+    set_num_threads_fortran_8(threads: i64) => set_num_threads;
+    set_dynamic_fortran(dynamic: i32) => set_dynamic;
+    get_team_size_fortran(level: i32) -> c_int => get_team_size;
+    get_team_size_fortran_8(level: i64) -> c_int => get_team_size;
+    get_ancestor_thread_num_fortran(level: i32) -> c_int => get_ancestor_thread_num;
+    get_ancestor_thread_num_fortran_8(level: i64) -> c_int => get_ancestor_thread_num;
 }
 
 pub unsafe extern "C" fn set_dynamic_fortran_8(dynamic: *const i64, caller: usize) {
-    // SAFETY: Fortran's calling convention.
+    // SAFETY: only Fortran code calls it, with the address of an integer of 8 bytes.
     unsafe { set_dynamic(i32::from(*dynamic != 0), caller) }
-}
-
-macro_rules! at_level {
-    ($($name:ident, $name_8:ident => $question:ident;)*) => {
-        $(
-            pub unsafe extern "C" fn $name(level: *const i32, caller: usize) -> c_int {
-                // SAFETY: Fortran's calling convention.
-                unsafe { $question(*level, caller) }
-            }
-
-            pub unsafe extern "C" fn $name_8(level: *const i64, caller: usize) -> c_int {
-                // SAFETY: as above.
-                unsafe { $question(short(*level), caller) }
-            }
-        )*
-    };
-}
-
-at_level! {
-    get_team_size_fortran, get_team_size_fortran_8 => get_team_size;
-    get_ancestor_thread_num_fortran, get_ancestor_thread_num_fortran_8 => get_ancestor_thread_num;
 }

@@ -9,34 +9,29 @@ use crate::sys::arch::ticks;
 use core::ffi::c_int;
 
 pub unsafe extern "C" fn barrier(caller: usize) {
-    let this = thread();
-    // SAFETY: this thread's own state, and the runtime's own entry point.
-    unsafe {
-        if let Some(me) = gather::around(this) {
-            return gather::constructs::barrier(me);
-        }
-        let Some((runtime, frame)) = place(this, caller) else { return };
-        let Some(real) = runtime.GOMP_barrier else { return };
-        match frame {
-            Some(frame) => fold::meet(this, frame, runtime, || real()),
-            None => real(),
-        }
+    if let Some(me) = gather::current() {
+        return gather::constructs::barrier(me);
+    }
+    let Some((runtime, frame)) = place(thread(), caller) else { return };
+    let Some(real) = runtime.GOMP_barrier else { return };
+    // SAFETY: the caller called this function, which takes nothing.
+    let real = || unsafe { real() };
+    match frame {
+        Some(frame) => fold::meet(thread(), frame, runtime, real),
+        None => real(),
     }
 }
 
 pub unsafe extern "C" fn barrier_cancel(caller: usize) -> bool {
-    let this = thread();
-    // SAFETY: as above.
-    unsafe {
-        if let Some(me) = gather::around(this) {
-            return gather::constructs::barrier_cancel(me);
-        }
-        let Some((runtime, frame)) = place(this, caller) else { return false };
-        let Some(real) = runtime.GOMP_barrier_cancel else { return false };
-        let Some(frame) = frame else { return real() };
-        // A wait that cancellation may end is always the runtime's.
-        frame.waits(this, ticks(), || real())
+    if let Some(me) = gather::current() {
+        return gather::constructs::barrier_cancel(me);
     }
+    let Some((runtime, frame)) = place(thread(), caller) else { return false };
+    let Some(real) = runtime.GOMP_barrier_cancel else { return false };
+    // SAFETY: the caller called this function, which takes nothing.
+    let real = || unsafe { real() };
+    // A wait that cancellation may end is always the runtime's.
+    frame.map_or_else(real, |frame| frame.waits(thread(), ticks(), real))
 }
 
 /// gcc's number for groups that are cancelled; 2 and 4 are loops and sections.
@@ -55,28 +50,22 @@ fn is_cancelled(me: &Member, which: c_int) -> bool {
 }
 
 pub unsafe extern "C" fn cancellation_point(which: c_int, caller: usize) -> bool {
-    let this = thread();
-    // SAFETY: this thread's own state; the program's own argument.
-    unsafe {
-        if let Some(me) = gather::around(this) {
-            return is_cancelled(me, which);
-        }
-        let real = place(this, caller).and_then(|(runtime, _)| runtime.GOMP_cancellation_point);
-        real.is_some_and(|real| real(which))
+    if let Some(me) = gather::current() {
+        return is_cancelled(me, which);
     }
+    let real = place(thread(), caller).and_then(|(runtime, _)| runtime.GOMP_cancellation_point);
+    // SAFETY: the caller called this function with this number.
+    real.is_some_and(|real| unsafe { real(which) })
 }
 
 pub unsafe extern "C" fn cancel(which: c_int, really: bool, caller: usize) -> bool {
-    let this = thread();
-    // SAFETY: this thread's own state; the program's own arguments.
-    unsafe {
-        if let Some(me) = gather::around(this) {
-            return if really { cancel::cancel(me, construct(which)) } else { is_cancelled(me, which) };
-        }
-        let Some((runtime, frame)) = place(this, caller) else { return false };
-        if let Some(frame) = frame {
-            frame.is_cancelled();
-        }
-        runtime.GOMP_cancel.is_some_and(|real| real(which, really))
+    if let Some(me) = gather::current() {
+        return if really { cancel::cancel(me, construct(which)) } else { is_cancelled(me, which) };
     }
+    let Some((runtime, frame)) = place(thread(), caller) else { return false };
+    if let Some(frame) = frame {
+        frame.is_cancelled();
+    }
+    // SAFETY: the caller called this function with these numbers.
+    runtime.GOMP_cancel.is_some_and(|real| unsafe { real(which, really) })
 }

@@ -1,12 +1,10 @@
-//! Members of gathered teams: what code of LLVM's compilers asks that only they are answered, and their
-//! answers (`region/mechanisms/gather/llvm.rs`). All other threads are passed on to the runtime by a load, a
-//! comparison and a jump.
+//! What LLVM's entry points answer members of gathered teams (`region/mechanisms/gather/llvm.rs`). All other
+//! threads are passed on to the runtime by a load, a comparison and a jump.
 
-use super::answers::answers;
 use crate::region::mechanisms::gather::cancel::{self, Construct};
 use crate::region::mechanisms::gather::llvm::{self, Copy};
-use crate::region::mechanisms::gather::{Member, around, constructs, doacross};
-use crate::region::thread::{Thread, thread};
+use crate::region::mechanisms::gather::{Member, constructs, current, doacross};
+use crate::region::thread::Thread;
 use crate::runtimes::entries::{Micro, Place};
 use crate::sys::thread_state::REGION_AT;
 use core::ffi::{c_int, c_void};
@@ -18,6 +16,28 @@ use scaf_team::gather::worksharing::Rule;
 use scaf_team::static_schedule::Number;
 
 pub const MEMBER_AT: usize = REGION_AT + offset_of!(Thread, member);
+
+/// Defines answers; each is called by a member only.
+macro_rules! answers {
+    ($($(#[$about:meta])* $name:ident($($argument:ident: $type:ty),*) -> $result:ty, or $missing:expr,
+        |$me:ident| $answer:expr;)*) => {
+        $(
+            $(#[$about])*
+            #[allow(unused_unsafe, reason = "some answers take numbers only")]
+            pub unsafe extern "C" fn $name(_: Place, _: c_int $(, $argument: $type)*) -> $result {
+                // SAFETY: the compiler passes what the runtime's function of that row takes, in a construct
+                // that the calling member is in.
+                unsafe {
+                    match current() {
+                        Some($me) => $answer,
+                        None => $missing,
+                    }
+                }
+            }
+        )*
+    };
+}
+pub(super) use answers;
 
 answers! {
     is_master() -> c_int, or 0, |me| c_int::from(constructs::number(me) == 0);
@@ -50,7 +70,7 @@ fn construct(which: c_int) -> Construct {
     Construct::of(which, GROUP)
 }
 
-/// Tells a member that a construct is cancelled, or not: a loop that is, it leaves without saying so.
+/// Answers whether a construct is cancelled. Such a loop the member leaves without another call.
 fn leaves(me: &Member, which: c_int, is_cancelled: bool) -> c_int {
     if is_cancelled && matches!(construct(which), Construct::Share) {
         llvm::leaves(me);
@@ -58,7 +78,7 @@ fn leaves(me: &Member, which: c_int, is_cancelled: bool) -> c_int {
     c_int::from(is_cancelled)
 }
 
-/// A place's flags are its second word. One says that code for atomic operations is there.
+/// One of a place's flags, its second word: the compiler made code with atomic operations, too.
 const ATOMIC: u32 = 0x10;
 
 unsafe fn is_atomic(here: Place) -> bool {
@@ -73,9 +93,9 @@ macro_rules! reductions {
                 here: Place, _: c_int, _count: c_int, _bytes: usize, values: *mut c_void, how: Option<Copy>,
                 _lock: *mut c_void,
             ) -> c_int {
-                // SAFETY: the calling member runs; the program's own arguments.
+                // SAFETY: the compiler passes the values of this reduction and the function that adds them.
                 unsafe {
-                    match around(thread()) {
+                    match current() {
                         Some(me) => llvm::reduce(me, is_atomic(here), values, how, $waits),
                         None => 0,
                     }
@@ -90,7 +110,6 @@ reductions! {
     add_nowait, false;
 }
 
-/// A region of one thread begins for the member.
 fn opens(me: &Member) {
     me.llvm.opened.set(me.llvm.opened.get().saturating_add(1));
     me.cancelled.set(0);
@@ -105,7 +124,7 @@ fn closes(me: &Member) {
 pub unsafe fn alone(me: &'static Member, micro: Micro, argument: *mut c_void) {
     let [global, bound] = me.llvm.numbers_alone();
     opens(me);
-    // SAFETY: the program's own function and argument.
+    // SAFETY: the program asked for its function to be called with this argument, if any.
     unsafe {
         if argument.is_null() {
             micro(global, bound);
@@ -124,26 +143,20 @@ macro_rules! loops {
                 _: Place, _: c_int, schedule: c_int, first: $number, last: $number, step: $difference,
                 size: $difference,
             ) {
-                // SAFETY: the calling member runs.
-                unsafe {
-                    let Some(me) = around(thread()) else { return };
-                    let count = if <$number>::is_nothing(first, last, step) {
-                        0
-                    } else {
-                        <$number>::trips(first, last, step)
-                    };
-                    let all = whole(first as u64, step as u64, count, Rule::Dynamic(1));
-                    llvm::begin(me, schedule, size as i64, all);
-                }
+                let Some(me) = current() else { return };
+                let is_nothing = <$number>::is_nothing(first, last, step);
+                let count = if is_nothing { 0 } else { <$number>::trips(first, last, step) };
+                let all = whole(first as u64, step as u64, count, Rule::Dynamic(1));
+                llvm::begin(me, schedule, size as i64, all);
             }
 
             pub unsafe extern "C" fn $next(
                 _: Place, _: c_int, has_last: *mut c_int, first: *mut $number, last: *mut $number,
                 step: *mut $difference,
             ) -> c_int {
-                // SAFETY: the calling member runs; the program's own variables.
+                let Some(chunk) = current().and_then(llvm::next) else { return 0 };
+                // SAFETY: the compiler passes variables for the chunk's bounds; the others may be null.
                 unsafe {
-                    let Some(chunk) = around(thread()).and_then(|me| llvm::next(me)) else { return 0 };
                     *first = chunk.first as $number;
                     *last = chunk.last as $number;
                     if !step.is_null() {

@@ -1,15 +1,13 @@
-//! The port for LLVM's runtime, which is Intel's as well: entry points that code of clang, flang or icx
-//! calls. Each is passed on to the runtime that the code is linked with; see LLVM's `kmp_csupport.cpp` for
-//! the signatures. The runtime calls itself by these names, too, in the course of calls that gcc's code
-//! makes: whatever is taken over here must work within a call that was taken over already.
+//! The port for LLVM's runtime, which is Intel's as well: entry points that code of clang, flang or icx calls
+//! (LLVM's `kmp_csupport.cpp`). Each is passed on to the runtime that the code is linked with. The runtime
+//! itself calls these, too, within calls of gcc's code: all must work within a call that was taken over.
 
-pub(super) mod answers;
 pub(super) mod blocktime;
 pub(super) mod members;
 pub(super) mod place;
 pub(super) mod regions;
 pub(super) mod serial;
-pub(super) mod shares;
+pub(super) mod static_loops;
 pub(super) mod tasks;
 pub(super) mod waits;
 
@@ -47,59 +45,50 @@ pub fn found(runtime: &Runtime, only: bool) {
 
 /// A `num_threads` clause: a promise, for the next region of this thread.
 pub unsafe extern "C" fn push_num_threads(here: Place, number: c_int, threads: c_int, caller: usize) {
-    let this = thread();
-    // SAFETY: this thread's own state; the program's own arguments.
-    unsafe {
-        this.pushed.set(threads.max(0) as u32);
-        if gather::around(this).is_some() {
-            return;
-        }
-        if let Some(push) = place(this, caller).and_then(|(runtime, _)| runtime.__kmpc_push_num_threads) {
-            push(here, number, threads);
-        }
+    thread().pushed.set(threads.max(0) as u32);
+    if gather::current().is_some() {
+        return;
+    }
+    if let Some(push) = place(thread(), caller).and_then(|(runtime, _)| runtime.__kmpc_push_num_threads) {
+        // SAFETY: the caller called this function with these arguments.
+        unsafe { push(here, number, threads) }
     }
 }
 
 /// A `proc_bind` clause, for the next region of this thread. It means nothing to a program that isn't bound,
 /// and only such a one has members: that the runtime keeps it beyond a gathered region changes nothing.
 pub unsafe extern "C" fn push_proc_bind(here: Place, number: c_int, bind: c_int, caller: usize) {
-    let this = thread();
-    // SAFETY: this thread's own state; the program's own arguments.
-    unsafe {
-        if gather::around(this).is_some() {
-            return;
-        }
-        if let Some(push) = place(this, caller).and_then(|(runtime, _)| runtime.__kmpc_push_proc_bind) {
-            push(here, number, bind);
-        }
+    if gather::current().is_some() {
+        return;
+    }
+    if let Some(push) = place(thread(), caller).and_then(|(runtime, _)| runtime.__kmpc_push_proc_bind) {
+        // SAFETY: the caller called this function with these arguments.
+        unsafe { push(here, number, bind) }
     }
 }
 
-macro_rules! noted {
-    ($($find:ident => $field:ident, $note:expr $(, members $gathered:path)?;)*) => {
+macro_rules! recorded {
+    ($($find:ident => $field:ident, $record:expr $(, members $gathered:path)?;)*) => {
         $(
             pub unsafe extern "C" fn $find(caller: usize, _: c_int, third: c_int) -> usize {
                 let this = thread();
-                // SAFETY: this thread's own state.
-                unsafe {
-                    $(
-                        if gather::around(this).is_some() {
-                            return $gathered as *const () as usize;
-                        }
-                    )?
-                    let Some((runtime, frame)) = place(this, caller) else {
-                        return nothing as *const () as usize;
-                    };
-                    let note: fn(&Thread, &Runtime, Option<&Frame>, c_int) = $note;
-                    note(this, runtime, frame, third);
-                    runtime.$field.unwrap_or(nothing) as usize
-                }
+                $(
+                    if gather::current().is_some() {
+                        return $gathered as *const () as usize;
+                    }
+                )?
+                let Some((runtime, frame)) = place(this, caller) else {
+                    return nothing as *const () as usize;
+                };
+                let record: fn(&Thread, &Runtime, Option<&Frame>, c_int) = $record;
+                record(this, runtime, frame, third);
+                runtime.$field.unwrap_or(nothing) as usize
             }
         )*
     };
 }
 
-noted! {
+recorded! {
     find_task_alloc => __kmpc_omp_task_alloc, creates_task, members tasks::allocate;
     find_target_task_alloc => __kmpc_omp_target_task_alloc, creates_task;
     find_taskgroup => __kmpc_taskgroup, creates_task, members tasks::group_start;

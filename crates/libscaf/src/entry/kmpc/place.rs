@@ -10,7 +10,7 @@ use scaf_proto::report::fact;
 
 /// The runtime that a call is for, and that runtime's region around it unless a serial region lies between.
 #[inline(always)]
-pub unsafe fn place<'a>(this: &Thread, caller: usize) -> Option<(&'static Runtime, Option<&'a Frame>)> {
+pub fn place<'a>(this: &Thread, caller: usize) -> Option<(&'static Runtime, Option<&'a Frame>)> {
     let frame = this.frame().filter(|_| this.serial.get() == 0);
     let around = this.runtime.get().filter(|runtime| runtime.is_llvms());
     let runtime = match around {

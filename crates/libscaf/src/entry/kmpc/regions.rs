@@ -21,15 +21,13 @@ use core::sync::atomic::{AtomicU32, Ordering};
 static LEAGUES: AtomicU32 = AtomicU32::new(0);
 
 unsafe extern "C" fn begin(global: *const c_int, bound: *const c_int, run: Body, data: *mut c_void) {
-    // SAFETY: this thread's own state; a function and data of ours.
-    unsafe {
-        thread().numbers.set([global, bound]);
-        run(data);
-    }
+    thread().numbers.set([global, bound]);
+    // SAFETY: `enter_region` passes both to the runtime together.
+    unsafe { run(data) }
 }
 
 unsafe extern "C" fn run_micro(call: *mut c_void) {
-    // SAFETY: the call lies on the master's stack until its region ends; the numbers were noted by `begin`.
+    // SAFETY: the call lies on the master's stack until its region ends; `begin` has recorded the numbers.
     unsafe {
         let [global, bound] = thread().numbers.get();
         call_function(call.cast(), global, bound);
@@ -47,7 +45,9 @@ fn pointer(call: Option<ForkCall>) -> *const c_void {
 /// A region is entered. Returns the address to go on at if there is nothing to do, or 0 when it has ended.
 pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
     let this = thread();
-    // SAFETY: this thread's own state; the program's own arguments.
+    // SAFETY: the entry point passes its caller's arguments, on the stack until this returns. The function is
+    // the compiler's and takes what `run_micro` passes; the runtime's entry points get these arguments or
+    // ours, which are of the same types.
     unsafe {
         let micro = (*call).function;
         let requested = this.pushed.get();
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
         };
         enter::managed(&region, pass);
         // The runtime isn't told of members' clauses.
-        this.kept_push.set(u32::from(is_told.get() && gather::around(this).is_none()));
+        this.kept_push.set(u32::from(is_told.get() && gather::current().is_none()));
         0
     }
 }
@@ -108,9 +108,9 @@ unsafe fn push(runtime: &Runtime, place: Place, threads: u32) {
 
 /// A league of teams is entered. A team size that was pushed for it isn't for a region.
 pub unsafe extern "C" fn enter_league(call: *mut VariadicCall) -> usize {
-    // SAFETY: this thread's own state; the program's own arguments.
+    thread().pushed.set(0);
+    // SAFETY: the entry point passes its caller's arguments, on the stack until this returns.
     unsafe {
-        thread().pushed.set(0);
         let known = lookup::of_llvms((*call).function.addr()).and_then(|code| code.runtime.__kmpc_fork_teams);
         (*call).real = pointer(known.or_else(|| symbols::next(c"__kmpc_fork_teams")));
         if !(*call).real.is_null() {
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn __kmpc_fork_call_if(
     argument: *mut c_void,
 ) {
     let this = thread();
-    // SAFETY: this thread's own state; the program's own arguments.
+    // SAFETY: the compiler passes a function and its one argument, or null for none; both go on as they came.
     unsafe {
         if condition != 0 {
             let none = [0];
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn __kmpc_fork_call_if(
         }
         let real = lookup::of_llvms(micro as usize).and_then(|code| code.runtime.__kmpc_fork_call_if);
         if let Some(real) = real {
-            if let Some(me) = gather::around(this) {
+            if let Some(me) = gather::current() {
                 return members::alone(me, micro, argument);
             }
             let before = this.serial.get();

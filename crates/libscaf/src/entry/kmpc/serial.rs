@@ -22,24 +22,20 @@ pub fn found(runtime: &Runtime, only: bool) {
     END.store(address(runtime.__kmpc_end_serialized_parallel), Ordering::Relaxed);
 }
 
-pub unsafe extern "C" fn begin(here: Place, number: c_int, caller: usize) {
-    // SAFETY: this thread's own state; the program's own arguments.
-    unsafe {
-        if let Some(real) =
-            place(thread(), caller).and_then(|(runtime, _)| runtime.__kmpc_serialized_parallel)
-        {
-            real(here, number);
-        }
-    }
+macro_rules! calls {
+    ($($name:ident => $real:ident;)*) => {
+        $(
+            pub unsafe extern "C" fn $name(here: Place, number: c_int, caller: usize) {
+                if let Some(real) = place(thread(), caller).and_then(|(runtime, _)| runtime.$real) {
+                    // SAFETY: the caller called this function with these arguments.
+                    unsafe { real(here, number) }
+                }
+            }
+        )*
+    };
 }
 
-pub unsafe extern "C" fn end(here: Place, number: c_int, caller: usize) {
-    // SAFETY: as above.
-    unsafe {
-        if let Some(real) =
-            place(thread(), caller).and_then(|(runtime, _)| runtime.__kmpc_end_serialized_parallel)
-        {
-            real(here, number);
-        }
-    }
+calls! {
+    begin => __kmpc_serialized_parallel;
+    end => __kmpc_end_serialized_parallel;
 }

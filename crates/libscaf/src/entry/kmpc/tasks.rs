@@ -1,12 +1,10 @@
-//! Tasks of members of gathered teams (`region/mechanisms/gather/llvm_tasks.rs`). All arguments are the
-//! program's, and each call is a member's.
+//! Tasks of members of gathered teams (`region/mechanisms/gather/llvm_tasks.rs`).
 
-use super::answers::answers;
+use super::members::answers;
 use crate::region::mechanisms::gather::depend_list::{DependList, Record};
 use crate::region::mechanisms::gather::llvm_reductions::{self, Input, OldInput};
 use crate::region::mechanisms::gather::llvm_tasks::{self, Dealt, Duplicate, Routine, Task};
-use crate::region::mechanisms::gather::{around, explicit_tasks};
-use crate::region::thread::thread;
+use crate::region::mechanisms::gather::{current, explicit_tasks};
 use crate::runtimes::entries::Place;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -72,11 +70,13 @@ answers! {
     };
 }
 
+/// # Safety
+/// `first` is null or an array of `count`.
 unsafe fn inputs<'a, V>(first: *const V, count: c_int) -> &'a [V] {
     if first.is_null() {
         return &[];
     }
-    // SAFETY: the caller's word.
+    // SAFETY: the caller has an array of so many, or null.
     unsafe { core::slice::from_raw_parts(first, count.max(0) as usize) }
 }
 
@@ -84,20 +84,18 @@ macro_rules! reductions {
     ($($begin:ident, $begin_shared:ident: $input:ty;)*) => {
         $(
             pub unsafe extern "C" fn $begin(_: c_int, count: c_int, first: *const $input) -> *mut c_void {
-                // SAFETY: the calling member runs; the program's own arguments.
-                unsafe {
-                    around(thread()).map_or(null_mut(), |me| llvm_reductions::begin(me, inputs(first, count)))
-                }
+                let Some(me) = current() else { return null_mut() };
+                // SAFETY: the compiler passes an array of `count` variables and how they are added up.
+                unsafe { llvm_reductions::begin(me, inputs(first, count)) }
             }
 
             pub unsafe extern "C" fn $begin_shared(
                 _: Place, _: c_int, of_loop: c_int, count: c_int, first: *const $input,
             ) -> *mut c_void {
-                // SAFETY: as above.
-                unsafe {
-                    let Some(me) = around(thread()) else { return null_mut() };
-                    llvm_reductions::begin_shared(me, usize::from(of_loop != 0), inputs(first, count))
-                }
+                let Some(me) = current() else { return null_mut() };
+                let which = usize::from(of_loop != 0);
+                // SAFETY: the compiler passes an array of `count` variables and how they are added up.
+                unsafe { llvm_reductions::begin_shared(me, which, inputs(first, count)) }
             }
         )*
     };
@@ -109,6 +107,6 @@ reductions! {
 }
 
 pub unsafe extern "C" fn value(_: c_int, from: *mut c_void, variable: *mut c_void) -> *mut c_void {
-    // SAFETY: as above.
-    unsafe { around(thread()).map_or(variable, |me| llvm_reductions::value(me, from, variable)) }
+    // SAFETY: the compiler passes null or what a call above returned, and a variable of that reduction.
+    unsafe { current().map_or(variable, |me| llvm_reductions::value(me, from, variable)) }
 }

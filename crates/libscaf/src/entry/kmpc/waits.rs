@@ -15,18 +15,16 @@ use core::ptr::{null_mut, without_provenance_mut};
 
 pub unsafe extern "C" fn barrier(here: Place, number: c_int, caller: usize) {
     let this = thread();
-    // SAFETY: this thread's own state; the program's own arguments, for the runtime's own entry point.
-    unsafe {
-        if let Some(me) = gather::around(this) {
-            return gather::constructs::barrier(me);
-        }
-        let Some((runtime, frame)) = place(this, caller) else { return };
-        let Some(real) = runtime.__kmpc_barrier else { return };
-        let real = || real(here, number);
-        match frame.filter(|_| this.waits_since.get() == 0) {
-            Some(frame) => fold::meet(this, frame, runtime, real),
-            None => real(),
-        }
+    if let Some(me) = gather::current() {
+        return gather::constructs::barrier(me);
+    }
+    let Some((runtime, frame)) = place(this, caller) else { return };
+    let Some(real) = runtime.__kmpc_barrier else { return };
+    // SAFETY: the caller called this function with these arguments.
+    let real = || unsafe { real(here, number) };
+    match frame.filter(|_| this.waits_since.get() == 0) {
+        Some(frame) => fold::meet(this, frame, runtime, real),
+        None => real(),
     }
 }
 
@@ -37,15 +35,13 @@ macro_rules! calls {
                 here: Place, number: c_int $(, $argument: $type)*, caller: usize
             ) -> *mut c_void {
                 let this = thread();
-                // SAFETY: as above.
-                unsafe {
-                    let Some((runtime, frame)) = place(this, caller) else { return null_mut() };
-                    let Some(real) = runtime.$real else { return null_mut() };
-                    let real = || real(here, number $(, $argument)*);
-                    match frame.filter(|_| this.waits_since.get() == 0) {
-                        Some(frame) => $how(this, frame, real),
-                        None => real(),
-                    }
+                let Some((runtime, frame)) = place(this, caller) else { return null_mut() };
+                let Some(real) = runtime.$real else { return null_mut() };
+                // SAFETY: the caller called the runtime's function of this name with these arguments.
+                let real = || unsafe { real(here, number $(, $argument)*) };
+                match frame.filter(|_| this.waits_since.get() == 0) {
+                    Some(frame) => $how(this, frame, real),
+                    None => real(),
                 }
             }
         )*
@@ -63,26 +59,22 @@ calls! {
 
 /// A barrier at which cancellation shows.
 pub unsafe extern "C" fn cancel_barrier(here: Place, number: c_int, caller: usize) -> *mut c_void {
-    // SAFETY: this thread's own state; the program's own arguments.
-    unsafe {
-        match gather::around(thread()) {
-            Some(me) => without_provenance_mut(usize::from(gather::constructs::barrier_cancel(me))),
-            None => other_cancel_barrier(here, number, caller),
-        }
+    match gather::current() {
+        Some(me) => without_provenance_mut(usize::from(gather::constructs::barrier_cancel(me))),
+        // SAFETY: called as __kmpc_cancel_barrier, with its arguments.
+        None => unsafe { other_cancel_barrier(here, number, caller) },
     }
 }
 
 /// A thread waits for its turn in an ordered loop.
 pub unsafe extern "C" fn ordered(here: Place, number: c_int, caller: usize) -> *mut c_void {
-    // SAFETY: this thread's own state; the program's own arguments.
-    unsafe {
-        match gather::around(thread()) {
-            Some(me) => {
-                gather::llvm::ordered(me);
-                null_mut()
-            }
-            None => other_ordered(here, number, caller),
+    match gather::current() {
+        Some(me) => {
+            gather::llvm::ordered(me);
+            null_mut()
         }
+        // SAFETY: called as __kmpc_ordered, with its arguments.
+        None => unsafe { other_ordered(here, number, caller) },
     }
 }
 
@@ -91,9 +83,9 @@ macro_rules! task_waits {
     ($($name:ident or $other:ident, members $gathered:path;)*) => {
         $(
             pub unsafe extern "C" fn $name(here: Place, number: c_int, caller: usize) -> *mut c_void {
-                // SAFETY: this thread's own state; the program's own arguments.
+                // SAFETY: called as the runtime's function that both stand for, with its arguments.
                 unsafe {
-                    match gather::around(thread()) {
+                    match gather::current() {
                         Some(_) => $gathered(here, number),
                         None => $other(here, number, caller),
                     }
@@ -134,18 +126,15 @@ macro_rules! chunks {
         $(
             pub unsafe extern "C" fn $find(caller: usize) -> usize {
                 let this = thread();
-                // SAFETY: this thread's own state.
-                unsafe {
-                    if gather::around(this).is_some() {
-                        return $gathered as *const () as usize;
+                if gather::current().is_some() {
+                    return $gathered as *const () as usize;
+                }
+                match place(this, caller) {
+                    Some((_, Some(_))) if this.deals.get() != 0 => $take as *const () as usize,
+                    Some((runtime, _)) => {
+                        runtime.$field.map_or(none as *const () as usize, |real| real as usize)
                     }
-                    match place(this, caller) {
-                        Some((_, Some(_))) if this.deals.get() != 0 => $take as *const () as usize,
-                        Some((runtime, _)) => {
-                            runtime.$field.map_or(none as *const () as usize, |real| real as usize)
-                        }
-                        None => none as *const () as usize,
-                    }
+                    None => none as *const () as usize,
                 }
             }
 
@@ -154,20 +143,18 @@ macro_rules! chunks {
                 from: *mut c_void, to: *mut c_void, step: *mut c_void,
             ) -> c_int {
                 let this = thread();
-                // SAFETY: this thread's own state; the program's own arguments.
-                unsafe {
-                    let Some(frame) = this.frame() else { return 0 };
-                    let runtime = frame.runtime();
-                    let Some(real) = runtime.$field else { return 0 };
-                    park::before_chunk(this, frame, runtime, |_| true);
-                    let more = real(here, number, last, from, to, step);
-                    if more == 0 {
-                        frame.gate.exhausted(this.loops.get(), &Futex);
-                        this.loops.set(this.loops.get().wrapping_add(1));
-                        this.deals.set(0);
-                    }
-                    more
+                let Some(frame) = this.frame() else { return 0 };
+                let runtime = frame.runtime();
+                let Some(real) = runtime.$field else { return 0 };
+                park::before_chunk(this, frame, runtime, |_| true);
+                // SAFETY: the caller called the runtime's function of this name with these arguments.
+                let more = unsafe { real(here, number, last, from, to, step) };
+                if more == 0 {
+                    frame.gate.exhausted(this.loops.get(), &Futex);
+                    this.loops.set(this.loops.get().wrapping_add(1));
+                    this.deals.set(0);
                 }
+                more
             }
         )*
     };

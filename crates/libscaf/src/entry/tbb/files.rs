@@ -1,7 +1,8 @@
 //! Which files are oneTBB's.
 
+use crate::runtimes::linker::{any_module, base_name, file_of, in_library};
 use crate::sys::glibc;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_void};
 use core::mem::zeroed;
 use core::ptr::{null, null_mut, with_exposed_provenance};
 
@@ -18,14 +19,13 @@ pub fn about(address: usize) -> (usize, &'static CStr) {
 }
 
 pub fn is_tbb(address: usize) -> bool {
-    is_name_of_tbb(about(address).1)
+    is_name_of_tbb(base_name(about(address).1))
 }
 
-fn is_name_of_tbb(file: &CStr) -> bool {
-    let name = file.to_bytes().rsplit(|byte| *byte == b'/').next();
+fn is_name_of_tbb(name: &[u8]) -> bool {
     // Wheels have copies with a hash in their names.
     let starts: [&[u8]; 3] = [b"libtbb.so", b"libtbb_debug.so", b"libtbb-"];
-    name.is_some_and(|name| starts.iter().any(|start| name.starts_with(start)))
+    starts.iter().any(|start| name.starts_with(start))
 }
 
 pub fn own_handle() -> *mut c_void {
@@ -36,28 +36,17 @@ pub fn own_handle() -> *mut c_void {
 
 /// The function in the first loaded oneTBB, for a call that was a jump and so doesn't tell its caller.
 pub fn loaded(name: &CStr) -> *mut c_void {
-    unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-        // SAFETY: dl_iterate_phdr hands in a library's name and the `file` below.
-        unsafe {
-            let name = (*about).dlpi_name;
-            if name.is_null() || !is_name_of_tbb(CStr::from_ptr(name)) {
-                return 0;
-            }
-            *found.cast::<*const c_char>() = name;
-        }
-        1
-    }
-    let mut file: *const c_char = null();
-    // SAFETY: `look` has the type that is wanted; the library isn't unloaded meanwhile, for the program is
-    // calling into it.
+    let mut file = null();
+    // SAFETY: modules' names are as the dynamic linker has them. The program is calling into this one, so it
+    // isn't unloaded meanwhile.
     unsafe {
-        libc::dl_iterate_phdr(Some(look), (&raw mut file).cast());
-        if file.is_null() {
-            return null_mut();
-        }
-        let library = libc::dlopen(file, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        let found = libc::dlsym(library, name.as_ptr());
-        libc::dlclose(library);
-        found
+        any_module(|about| {
+            let is_it = is_name_of_tbb(file_of(about));
+            if is_it {
+                file = about.dlpi_name;
+            }
+            is_it
+        });
+        in_library(file, name).unwrap_or(null_mut())
     }
 }

@@ -84,7 +84,6 @@ impl Library {
     }
 }
 
-/// Reports all copies that threads have come into.
 pub fn discover(found: &mut dyn FnMut(Found<'_>)) {
     for library in &TABLE {
         let (id, most) = (library.base.load(Ordering::Acquire), library.natural.load(Ordering::Relaxed));

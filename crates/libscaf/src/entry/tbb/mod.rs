@@ -1,11 +1,9 @@
-//! oneTBB, where threads come into it from outside: `parallel_for` and the like, waiting for a group of
-//! tasks, working in an arena, pipelines. At such a call the process attaches to the daemon, and until the
-//! call ends the program counts as parallel. From 2021.11 on, oneTBB asks how many workers it may have
-//! ([`manager`]); older versions, such as Debian 12's, keep their threads and are folded. oneTBB counts the
-//! PUs once, at its first use, which has to be before the daemon narrows the affinity: [`arrive`] asks oneTBB
-//! for its number of threads, and attaches then. The functions are C++; all versions of `libtbb.so.12` export
-//! their names. They throw what a task throws, so they are wrapped by a frame that the unwinder knows; its
-//! personality only notes that the frame is left.
+//! oneTBB, where threads come into it from outside. At such a call the process attaches to the daemon, and
+//! the program counts as parallel until the call ends. From 2021.11 on, oneTBB asks how many workers it may
+//! have ([`manager`]); older versions are folded. oneTBB counts the PUs at its first use, before the daemon
+//! narrows the affinity: so [`arrive`] asks it for its number of threads first. Its functions throw what a
+//! task throws, so the wrappers have a frame that the unwinder knows; its personality only records that the
+//! frame is left.
 
 mod caller;
 mod files;

@@ -1,18 +1,14 @@
 //! The Thread Composability Manager's functions, by which oneTBB (from 2021.11 on) asks how many workers each
 //! of its arenas may have. oneTBB finds them in `libtcm.so.1`, which it loads by name, or by weak references.
-//! Intel's library of that name (in PyPI's `tbb`) is switched on by `TCM_ENABLE=1`, and divides the PUs among
-//! the runtimes of one process. Ours divides the grant ([`permits`]). oneTBB gets
+//! Ours divides the grant ([`permits`]); Intel's (in PyPI's `tbb`) divides the PUs. oneTBB gets
 //! - ours, where a manager isn't switched on or isn't there: [`instead_of`] answers when oneTBB loads one;
 //! - Intel's, if `TCM_ENABLE` is 1 and it is there, and in programs linked with it: our functions, which are
 //!   found first, pass the calls on, and the grant is followed by folding;
-//! - ours in any case if `SCAF_TCM` is `scaf`, and in none if it is `off`, or with `scaf run --exact`,
-//!   because fewer workers share tasks out in another way.
+//! - ours in any case if `SCAF_TCM` is `scaf`; none if it is `off`, or with `scaf run --exact`.
 //!
-//! Without a daemon, [`tcmConnect`] declines, and oneTBB does without a manager for good. Results are 0,
-//! [`INVALID_ARGUMENT`] or [`UNKNOWN`]. Permits count *workers*, not the threads that enter an arena from
-//! outside; -1 leaves a number to us. oneTBB keeps one permit an arena: inactive at first, asked for again
-//! when the arena's demand changes, deactivated without demand. Changes that oneTBB hasn't caused come by its
-//! callback, which reads the permit's data and starts or dismisses workers; those leave between two tasks.
+//! Without a daemon, [`tcmConnect`] declines, and oneTBB does without a manager for good. Permits count
+//! *workers*, not threads that enter an arena from outside; -1 leaves a number to us. oneTBB keeps one permit
+//! an arena. Changes that it hasn't caused come by its callback; surplus workers leave between two tasks.
 
 mod clients;
 pub mod permits;
@@ -277,7 +273,6 @@ of_permit! {
     tcmRegisterThread is 8 => |this, entry| { permits::enter(this, entry); true };
 }
 
-/// The calling thread stops working for its permit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tcmUnregisterThread() -> c_int {
     theirs_first!(9, (), fn());

@@ -1,8 +1,7 @@
-//! The permits that oneTBB holds ([`super`]), and who is told when they change.
-//! `scaf_team::permit_division` divides, under the lock of [`table`]. Callbacks run outside of the lock: on
-//! the thread whose call changed what others may have, as with Intel's manager, or on the grant watcher when
-//! the grant has changed. A release waits for a callback of the permit on another thread, because the
-//! permit's owner goes away afterwards.
+//! The permits that oneTBB holds. `scaf_team::permit_division` divides, under the lock of [`table`].
+//! Callbacks run outside of the lock: on the thread whose call changed what others may have, or on the grant
+//! watcher. A release waits for a callback of the permit on another thread, because the permit's owner goes
+//! away.
 
 use super::clients::{self, Callback, callback_of, with_their_signals};
 use super::table::{self, Entry, Locked, entries, free, lock, used};

@@ -31,7 +31,6 @@ const PAGE: usize = 4096;
 struct Probe([[AtomicU8; PAGE]; PROBES]);
 
 static PROBE: Probe = Probe([const { [const { AtomicU8::new(0) }; PAGE] }; PROBES]);
-/// The result, for the handlers.
 static WORD: AtomicPtr<ResultPage> = AtomicPtr::new(null_mut());
 
 pub fn prepare() {

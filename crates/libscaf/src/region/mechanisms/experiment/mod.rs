@@ -1,11 +1,10 @@
 //! Serial experiments: how long does a region take on one context? (SCAF, section 4.3.1) Just before the
-//! region the process is copied (clone3), and the copy runs the region with a team of one while the program
-//! goes on with one context less. The copy is harmless ([`child`]), and the program can't notice it: its end
-//! sends no signal, and a plain wait doesn't see it. There is at most one at a time. It ends with its
-//! deadline, with the thread that made it, or with the program. The daemon orders one region at a time, by
-//! rules of its own (`crates/scafd/src/serial_trials.rs`). Here are the rules that only the process can
-//! check: who else is at work in it, and what it has mapped. `SCAF_EXPERIMENT_EVERY=N`, for tests, tries
-//! every Nth region of several threads, ordered or not, even without room and with other threads at work.
+//! region the process is copied (clone3), and the copy runs it with a team of one while the program goes on
+//! with one context less. The copy is harmless ([`child`]), and the program can't notice it: its end sends no
+//! signal, and a plain wait doesn't see it. The daemon orders one region at a time
+//! (`crates/scafd/src/serial_trials.rs`); here are the rules that only the process can check.
+//! `SCAF_EXPERIMENT_EVERY=N`, for tests, tries every Nth region of several threads, ordered or not, even
+//! without room and with other threads at work.
 
 mod child;
 mod proc_self;
@@ -50,7 +49,6 @@ static PASSED: AtomicU32 = AtomicU32::new(0);
 /// Where the copy leaves word; mapped at the first experiment.
 static RESULT: AtomicPtr<ResultPage> = AtomicPtr::new(null_mut());
 
-/// A region that is being entered.
 pub struct Candidate {
     pub body: Body,
     pub runtime: &'static Runtime,
@@ -78,7 +76,6 @@ fn is_ordered(order: Order, body: Body) -> bool {
     order.is_for(body as usize) && order.bits() != TAKEN.load(Ordering::Relaxed)
 }
 
-/// Contexts that an experiment takes now.
 #[inline(always)]
 pub fn contexts() -> u32 {
     STATE.load(Ordering::Relaxed) & RUNNING

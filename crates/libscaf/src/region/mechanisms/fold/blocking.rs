@@ -1,8 +1,7 @@
-//! Has LLVM's threads wait as the grant requires where the wait can't be taken over: at a region's end, and
-//! between two regions. By default they look for the next region for 0.2 s before they sleep, and yield now
-//! and then. That is right while each has a context. While a team is *crowded*, larger than the grant that it
-//! is folded onto, they are to sleep at once, by a setting that a master's team takes over at its next region
-//! (`kmp_set_blocktime`). A choice of the user's (environment) or the program's (the same call) is respected.
+//! Has LLVM's threads wait as the grant requires at a region's end and between two regions. By default they
+//! poll for 0.2 s before they sleep. While a team is oversubscribed they are to sleep at once, by a setting
+//! that takes effect at the next region (`kmp_set_blocktime`). A choice of the user's or the program's is
+//! respected.
 
 use crate::program::masters::is_oversubscribed;
 use crate::region::thread::Thread;
@@ -23,19 +22,19 @@ pub fn follow(this: &Thread, runtime: &Runtime, team: u32) {
         ask(runtime);
     }
     // A team whose threads' TLS bases are recorded is to be gathered as soon as they sleep.
-    let crowded = is_oversubscribed(team) || this.records.get() != 0;
-    if crowded != (this.blocktime.get() != 0) {
-        change(this, runtime, crowded);
+    let oversubscribed = is_oversubscribed(team) || this.records.get() != 0;
+    if oversubscribed != (this.blocktime.get() != 0) {
+        change(this, runtime, oversubscribed);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn change(this: &Thread, runtime: &Runtime, crowded: bool) {
+fn change(this: &Thread, runtime: &Runtime, oversubscribed: bool) {
     let Some(set) = runtime.kmp_set_blocktime else { return };
     // SAFETY: kmp_set_blocktime takes any number; it is a setting of the calling thread and its teams.
     let set = |milliseconds| unsafe { set(milliseconds) };
-    if !crowded {
+    if !oversubscribed {
         set(this.blocktime.take().wrapping_sub(1) as c_int);
     } else if is_ours() {
         this.blocktime.set(BY_ITSELF.load(Ordering::Relaxed));
@@ -49,7 +48,6 @@ fn ask(runtime: &Runtime) {
     BY_ITSELF.store((own.max(0) as u32).wrapping_add(1), Ordering::Relaxed);
 }
 
-/// Whether neither the user nor the program has chosen how threads wait.
 fn is_ours() -> bool {
     let settings = settings::get();
     settings.spin.is_some() && !settings.own_blocking && CHOSEN.load(Ordering::Relaxed) == 0

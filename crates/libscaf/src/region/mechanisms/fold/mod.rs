@@ -1,10 +1,8 @@
 //! A team keeps its size and its CPU affinity shrinks, which the daemon does. Here threads are made to wait
-//! accordingly: at barriers that are ours ([`meet`]), and in waits that stay libgomp's ([`spins`]) or LLVM's
-//! ([`blocking`]). Where the region's waits are ours ([`Frame::takes_over`]), a barrier is `scaf_team`'s:
+//! accordingly. Where the region's waits are ours ([`Frame::takes_over`]), a barrier is `scaf_team`'s:
 //! threads spin as long as the runtime would while all have a context, and sleep at once while the program is
-//! folded. A loop ends by the runtime's end without a wait, then such a barrier. Only the runtime can do what
-//! tasks and cancellation need of a barrier, so either leaves the rest of the region to it. A wait is no
-//! useful work. The one at the region's end needs no measuring: it follows the outlined function.
+//! folded. Other waits stay libgomp's ([`spins`]) or LLVM's ([`blocking`]). Tasks and cancellation need the
+//! runtime's barrier, so either leaves the rest of the region to it.
 
 pub mod blocking;
 mod spins;

@@ -11,7 +11,6 @@ use crate::sys::futex::Futex;
 use core::ffi::c_int;
 use scaf_team::gather::scheduler::Cancelled;
 
-/// A construct that a member cancels.
 #[derive(Clone, Copy)]
 pub enum Construct {
     Region,

@@ -41,12 +41,10 @@ const COMPUTES_NS: u64 = COMPUTES_MS as u64 * 1_000_000 / 2;
 /// CPU time in each millisecond of a carrier that never sleeps; the kernel takes the rest.
 const RUNS_NS: u64 = 875_000;
 
-/// State of the monitor.
 static MONITOR: AtomicU32 = AtomicU32::new(GONE);
 const GONE: u32 = 0;
 const AWAKE: u32 = 1;
 const ASLEEP: u32 = 2;
-/// Number of regions gathered so far.
 static REGIONS: AtomicU32 = AtomicU32::new(0);
 
 /// Sets the code of the region that is gathered next.
@@ -152,7 +150,6 @@ fn wanted() -> u32 {
     pages::grant().word().dop().unwrap_or(u32::MAX).clamp(1, SCHEDULER.size().max(1))
 }
 
-/// Whether a member is blocked.
 fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) -> bool {
     let open = SCHEDULER.carrier_limit();
     if open == 0 {
@@ -183,7 +180,6 @@ fn sleeps(open: u32, seen: &[Seen; MOST]) -> bool {
     SCHEDULER.has_ready() && CARRIERS.iter().zip(seen).take(open as usize).any(sleeps)
 }
 
-/// What the last look showed of a carrier.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     changes: u32,
@@ -240,7 +236,6 @@ fn is_asleep(task: u32) -> bool {
     !matches!(text.get(behind), Some(b'R'))
 }
 
-/// After a fork, in the child: it isn't there.
 pub fn after_fork() {
     MONITOR.store(GONE, Ordering::Relaxed);
 }

@@ -76,7 +76,6 @@ pub fn wait_for_others() {
     }
 }
 
-/// What carriers other than the master's run.
 extern "C" fn run(number: *mut c_void) -> *mut c_void {
     let number = number.addr();
     let Some(carrier) = CARRIERS.get(number) else { return null_mut() };
@@ -119,7 +118,6 @@ fn is_woken_soon(seen: u32, number: u32) -> bool {
     false
 }
 
-/// Runs members until the carrier is surplus.
 fn run_fibers(carrier: &'static Carrier, number: u32) {
     while !SCHEDULER.is_surplus(number) {
         let next = SCHEDULER.take_near(number, 0).or_else(|| SCHEDULER.take(number, 0)).or_else(|| {
@@ -139,7 +137,6 @@ fn run_fibers(carrier: &'static Carrier, number: u32) {
     }
 }
 
-/// After a fork, in the child: no carrier exists.
 pub fn after_fork() {
     for carrier in &CARRIERS {
         carrier.there.store(0, Ordering::Relaxed);

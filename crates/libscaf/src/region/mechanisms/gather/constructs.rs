@@ -11,7 +11,6 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut};
 use scaf_team::gather::worksharing::{Assigned, Came, Loop, Rule};
 
-/// A barrier.
 #[inline(always)]
 pub fn barrier(me: &'static Member) {
     if me.is_alone() {
@@ -78,7 +77,6 @@ pub fn leave(me: &Member) {
     }
 }
 
-/// Leaves the construct of this number.
 pub fn leave_share(number: u32) {
     SHARES.leave_and(number, SCHEDULER.size(), || loop_memory::of(number).close());
 }
@@ -95,7 +93,6 @@ fn deal(me: &Member) -> Option<(u64, u64)> {
     }
 }
 
-/// A construct without iterations.
 const NOTHING: Loop = Loop { start: 0, end: 0, step: 1, count: 0, rule: Rule::Dynamic(1) };
 
 /// Whether the member executes the `single` region.
@@ -160,7 +157,6 @@ pub fn sections(me: &'static Member, count: u32) -> u32 {
     next_section(me)
 }
 
-/// The member's next section.
 pub fn next_section(me: &Member) -> u32 {
     deal(me).map_or(0, |(section, _)| section as u32)
 }
@@ -193,7 +189,6 @@ starts! {
     start_guided, start_ull_guided: Guided;
 }
 
-/// The calling member begins a loop; returns whether there is a chunk for it.
 pub unsafe fn begin(whole: Loop, first: *mut c_void, last: *mut c_void) -> bool {
     // SAFETY: the caller passes two variables of the program.
     unsafe {
@@ -215,12 +210,10 @@ pub fn size(me: &Member) -> c_int {
     if me.is_alone() { 1 } else { SCHEDULER.size() as c_int }
 }
 
-/// Parallel regions around the member.
 pub fn level(me: &Member) -> c_int {
     me.levels()
 }
 
-/// Size of the team at that level.
 pub fn size_at(me: &Member, level: c_int) -> c_int {
     match level {
         1 => SCHEDULER.size() as c_int,
@@ -230,7 +223,6 @@ pub fn size_at(me: &Member, level: c_int) -> c_int {
     }
 }
 
-/// The number of the member's ancestor at that level.
 pub fn number_at(me: &Member, level: c_int) -> c_int {
     match level {
         1 => me.number.get() as c_int,

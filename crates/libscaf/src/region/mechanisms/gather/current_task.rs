@@ -18,7 +18,6 @@ pub struct CurrentTask {
 }
 
 impl CurrentTask {
-    /// The member's implicit task.
     pub const IMPLICIT: CurrentTask = CurrentTask {
         record: NONE,
         group: NONE,
@@ -28,7 +27,6 @@ impl CurrentTask {
         unrecorded: 0,
     };
 
-    /// Whether tasks that it creates may be deferred.
     pub fn defers(&self) -> bool {
         !self.at_once && self.unrecorded == 0
     }

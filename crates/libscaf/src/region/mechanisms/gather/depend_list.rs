@@ -8,7 +8,6 @@
 use core::ptr::null;
 use scaf_team::gather::task_table::Kind;
 
-/// An iterator over a task's dependences.
 #[derive(Clone)]
 pub enum DependList {
     Words(Words),

@@ -13,7 +13,6 @@ use core::slice::from_raw_parts;
 use scaf_team::gather::doacross_sync::{Dimension, Flags, Posts};
 use scaf_team::gather::worksharing::{Loop, Rule};
 
-/// Bytes of so many words.
 fn bytes(words: usize) -> usize {
     words.saturating_mul(size_of::<u64>())
 }
@@ -80,7 +79,6 @@ pub unsafe extern "C" fn start(
     }
 }
 
-/// Posts the calling member's iteration.
 pub unsafe extern "C" fn post(at: *const u64) {
     // SAFETY: the compiler's array has a number for each loop.
     unsafe {
@@ -129,7 +127,6 @@ pub fn begin_llvms(me: &'static Member, loops: &[Dimension]) {
     me.llvm.across.set(me.share.get());
 }
 
-/// Posts the calling member's iteration.
 pub unsafe fn post_llvms(me: &Member, at: *const i64) {
     if !me.is_alone() {
         let flags = Flags::of(me.marks.get());
@@ -140,7 +137,6 @@ pub unsafe fn post_llvms(me: &Member, at: *const i64) {
     }
 }
 
-/// Waits until an iteration is posted.
 pub unsafe fn wait_llvms(me: &'static Member, at: *const i64) {
     if !me.is_alone() {
         let flags = Flags::of(me.marks.get());
@@ -152,7 +148,6 @@ pub unsafe fn wait_llvms(me: &'static Member, at: *const i64) {
     }
 }
 
-/// The loops are complete for the member.
 pub fn end_llvms(me: &Member) {
     if !me.is_alone() {
         leave_share(me.llvm.across.get());

@@ -17,7 +17,6 @@ use scaf_team::gather::task_table::{For, NONE, Number, Place, Work};
 /// Copy-constructs a task's data.
 pub type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
-/// A task that is to be created.
 #[derive(Clone)]
 pub struct New {
     pub body: Body,
@@ -42,7 +41,6 @@ impl New {
     }
 }
 
-/// A member creates a task.
 pub unsafe fn create(me: &'static Member, new: &New) {
     if cancel::drops(me) {
         return;
@@ -61,7 +59,6 @@ pub unsafe fn create(me: &'static Member, new: &New) {
     }
 }
 
-/// Waits for the tasks that this list depends on.
 pub fn await_needs(me: &'static Member, needs: &DependList) {
     let parent = me.task.get().record;
     if parent == NONE || needs.are_none() {
@@ -112,7 +109,6 @@ unsafe fn defer(me: &'static Member, new: &New) -> bool {
     true
 }
 
-/// Where the current task creates others.
 fn place(now: &CurrentTask) -> Place {
     Place { parent: now.record, group: now.group, own: now.region_group != NONE }
 }
@@ -231,7 +227,6 @@ fn wait_out(me: &'static Member, whom: For, is_met: impl Fn(&Table) -> bool) {
     }
 }
 
-/// Waits for the children of the current task.
 pub fn taskwait(me: &'static Member) {
     let parent = me.task.get().record;
     if parent != NONE {
@@ -252,13 +247,11 @@ pub fn group_start(me: &Member) -> bool {
     group.is_some()
 }
 
-/// Ends the task group after all of its tasks are complete.
 pub fn group_end(me: &'static Member) {
     group_wait(me);
     group_close(me);
 }
 
-/// Waits for all tasks of the group.
 pub fn group_wait(me: &'static Member) {
     let group = me.task.get().recorded_group();
     if group != NONE {
@@ -266,7 +259,6 @@ pub fn group_wait(me: &'static Member) {
     }
 }
 
-/// Ends the group, which has no tasks left.
 pub fn group_close(me: &Member) {
     let now = me.task.get();
     me.task.set(if now.unrecorded != 0 {

@@ -26,7 +26,6 @@ pub fn first(runtime: &Runtime, member: usize) -> u64 {
     if runtime.is_llvms() { arch::control_words() } else { worker_tls::control_of(member) }
 }
 
-/// A member other than the master is about to finish.
 #[inline(always)]
 pub fn leave(me: &Member) {
     if thread().runtime.get().is_some_and(Runtime::is_llvms) {

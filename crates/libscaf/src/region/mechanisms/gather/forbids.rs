@@ -3,10 +3,10 @@
 
 use crate::link::no_syscalls;
 use crate::runtimes::entries::Runtime;
-use crate::runtimes::linker::file_of;
+use crate::runtimes::linker::{any_module, file_of};
 use crate::runtimes::modules;
 use crate::sys::errno::keeping_errno;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_char};
 use core::ptr::{null, with_exposed_provenance};
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use scaf_functions::calls;
@@ -79,10 +79,9 @@ pub fn nothing(runtime: &Runtime) -> bool {
     }
     let now = modules::met().wrapping_add(1) & MODULES;
     let mut tour = Tour { seen: Seen::of(SEEN.load(Ordering::Relaxed)), at: 0 };
-    // SAFETY: `look` has the type that is wanted.
-    let go = |tour: &mut Tour| unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut *tour).cast()) };
+    let go = |tour: &mut Tour| any_module(|about| look(about, tour));
     // The number of those that have gone may be the same again where there are several lists.
-    if go(&mut tour) == 0 && tour.at < tour.seen.modules {
+    if !go(&mut tour) && tour.at < tour.seen.modules {
         tour = Tour { seen: Seen::of(0), at: 0 };
         go(&mut tour);
     }
@@ -120,7 +119,6 @@ pub fn starts_no_threads() -> bool {
     known().is_some_and(|said| said & (says::THREADS | says::FORBIDDEN) == 0)
 }
 
-/// Whether the program may create tasks.
 #[inline(always)]
 pub fn has_tasks() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::TASKS != 0
@@ -132,7 +130,6 @@ fn waits_within() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::WAITS != 0
 }
 
-/// Whether it may have reductions over the tasks of a group.
 pub fn reduces() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::REDUCES != 0
 }
@@ -148,7 +145,6 @@ pub fn are_shared_out() -> bool {
     has_tasks() || waits_within()
 }
 
-/// Whether the program may cancel constructs.
 #[inline(always)]
 pub fn cancels() -> bool {
     LOOKED.load(Ordering::Relaxed) >> SAID & says::CANCELS != 0
@@ -179,25 +175,25 @@ struct Relocation {
     addend: i64,
 }
 
-unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, tour: *mut c_void) -> c_int {
-    // SAFETY: glibc hands in its own structure and our own argument; a module's tables are as the dynamic
-    // linker has used them itself.
+/// Looks into a module; `true` once gathering is forbidden.
+fn look(about: &libc::dl_phdr_info, tour: &mut Tour) -> bool {
+    let gone = about.dlpi_subs as u32;
+    if tour.at == 0 && gone != tour.seen.gone {
+        tour.seen = Seen { said: 0, modules: 0, gone };
+    }
+    if tour.seen.said & says::FORBIDDEN != 0 {
+        return true;
+    }
+    tour.at = tour.at.wrapping_add(1);
+    if tour.at <= tour.seen.modules {
+        return false;
+    }
+    tour.seen.modules = tour.at;
+    // SAFETY: the dynamic linker's description of a loaded module, whose relocations name symbols in its
+    // table, and these C strings in its string table: the dynamic linker has used them itself.
     unsafe {
-        let tour = &mut *tour.cast::<Tour>();
-        let gone = (*about).dlpi_subs as u32;
-        if tour.at == 0 && gone != tour.seen.gone {
-            tour.seen = Seen { said: 0, modules: 0, gone };
-        }
-        if tour.seen.said & says::FORBIDDEN != 0 {
-            return 1;
-        }
-        tour.at = tour.at.wrapping_add(1);
-        if tour.at <= tour.seen.modules {
-            return 0;
-        }
-        tour.seen.modules = tour.at;
-        let Some(dynamic) = tables(&*about) else { return 0 };
-        let file = file_of(&*about);
+        let Some(dynamic) = tables(about) else { return false };
+        let file = file_of(about);
         for (first, count) in dynamic.tables {
             for number in 0..count {
                 let symbol = &*dynamic.symbols.add(((*first.add(number)).info >> 32) as usize);
@@ -208,15 +204,14 @@ unsafe extern "C" fn look(about: *mut libc::dl_phdr_info, _: usize, tour: *mut c
                 tour.seen.said |= calls::say_in(file, name);
                 if tour.seen.said & says::FORBIDDEN != 0 {
                     NAME.keep(name);
-                    return 1;
+                    return true;
                 }
             }
         }
-        0
+        false
     }
 }
 
-/// Whether the program itself is Python's interpreter.
 fn is_python() -> bool {
     let mut path = [0u8; 4096];
     // SAFETY: fills memory of ours.
@@ -230,7 +225,7 @@ fn is_python() -> bool {
 /// The tables of a module; `None` if it has none, or is one whose calls don't count: the runtimes themselves,
 /// the C library, Python's interpreter and us.
 unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Dynamic> {
-    // SAFETY: as in `look`.
+    // SAFETY: a loaded module's table of dynamic linking is where its headers say, and ends with tag 0.
     unsafe {
         let file = file_of(about);
         let own: [&[u8]; 7] =

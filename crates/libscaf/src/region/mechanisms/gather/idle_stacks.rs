@@ -85,7 +85,7 @@ unsafe extern "C" fn wait_for_member(number: usize) -> ! {
             }
         }
         member.carrier.set(None);
-        // SAFETY: this thread has taken the member, so its fiber is saved and nobody else runs it.
+        // SAFETY: `take_for_own_thread` gave us the member, so its fiber is saved and nobody else runs it.
         unsafe { switch(idle.fiber.get(), member.fiber.get(), NO_FIBER) };
     }
     // Not reached: nobody switches back to an idle stack.

@@ -66,7 +66,6 @@ fn by_setting() -> (Rule, Option<StaticSchedule>) {
     }
 }
 
-/// The member begins a loop.
 pub fn begin(me: &'static Member, schedule: c_int, size: i64, whole: Loop) {
     if me.is_alone() {
         return me.llvm.given.set(Some(whole));

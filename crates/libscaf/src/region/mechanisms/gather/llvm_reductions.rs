@@ -45,7 +45,6 @@ pub struct OldInput {
     flags: u32,
 }
 
-/// Either form.
 pub trait Variable {
     fn read(&self) -> Input;
 }
@@ -68,7 +67,6 @@ const LATER: u32 = 1;
 /// Each member's value begins a cache line.
 const LINE: usize = 64;
 
-/// One variable.
 #[repr(C)]
 struct Item {
     input: Input,
@@ -110,7 +108,6 @@ impl Reductions {
     }
 }
 
-/// Bytes of all members' values.
 fn bytes_of<V: Variable>(inputs: &[V], team: usize) -> usize {
     let values = inputs.iter().map(|input| lines(input.read().bytes).saturating_mul(team));
     values.fold(lines(inputs.len().saturating_mul(8)), usize::saturating_add)

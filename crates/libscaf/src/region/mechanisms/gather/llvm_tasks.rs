@@ -35,7 +35,6 @@ pub struct Task {
     priority: usize,
 }
 
-/// What is kept of it.
 #[repr(C, align(64))]
 struct Header {
     /// The record whose room this is; none for a block of its own.
@@ -60,7 +59,6 @@ mod flags {
     pub const DESTROY: u32 = 1 << 3;
 }
 
-/// Whether the member's tasks may be deferred.
 fn defers(me: &Member) -> bool {
     // A library that was loaded within the region creates tasks.
     TEAM.has_tasks.get() && me.task.get().defers() && !me.is_alone()
@@ -121,7 +119,6 @@ unsafe fn memory(me: &'static Member, flags: u32, own: usize, bytes: usize) -> *
     }
 }
 
-/// Frees a task.
 unsafe fn give_up(task: *mut Task) {
     // SAFETY: the task is complete; a block has the header's bytes.
     unsafe {
@@ -133,7 +130,6 @@ unsafe fn give_up(task: *mut Task) {
     }
 }
 
-/// Submits a task.
 pub unsafe fn submit(me: &'static Member, task: *mut Task, needs: &DependList) {
     // SAFETY: `allocate` returned the task, and the program has filled it.
     unsafe {
@@ -169,7 +165,6 @@ unsafe fn call(me: &Member, task: *mut Task) {
     unsafe { ((*task).routine)(me.llvm.global(), task) };
 }
 
-/// Destroys its private variables.
 unsafe fn destroy(me: &Member, task: *mut Task) {
     // SAFETY: the flags say that the program has set the function.
     unsafe {
@@ -179,7 +174,6 @@ unsafe fn destroy(me: &Member, task: *mut Task) {
     }
 }
 
-/// Runs a part of a task that was taken.
 unsafe extern "C" fn run_part(data: *mut c_void) {
     let task = data.cast::<Task>();
     // SAFETY: `submit` passes a task's address as the data.
@@ -234,7 +228,6 @@ pub unsafe fn end_at_once(me: &'static Member, task: *mut Task) {
     }
 }
 
-/// Waits for the children of the current task.
 pub fn wait(me: &'static Member) {
     // A serialized region that was begun by a call has none.
     if me.llvm.opened.get() == 0 {
@@ -242,7 +235,6 @@ pub fn wait(me: &'static Member) {
     }
 }
 
-/// Executes nothing, after the tasks that it depends on.
 pub unsafe fn nothing_behind(me: &'static Member, needs: &DependList) {
     unsafe extern "C" fn nothing(_: c_int, _: *mut Task) -> c_int {
         0
@@ -267,7 +259,6 @@ pub fn give_way(me: &'static Member) {
     }
 }
 
-/// How a taskloop is distributed.
 pub struct Dealt {
     /// Addresses of its first and last number in its task.
     pub first: *mut u64,
@@ -299,7 +290,6 @@ impl Dealt {
     }
 }
 
-/// A member creates a taskloop's tasks by copies of one.
 pub unsafe fn taskloop(me: &'static Member, task: *mut Task, dealt: &Dealt) {
     if !dealt.is_alone {
         group_start(me);
@@ -342,7 +332,6 @@ pub unsafe fn taskloop(me: &'static Member, task: *mut Task, dealt: &Dealt) {
     }
 }
 
-/// A copy of a task that wasn't submitted.
 unsafe fn copy(me: &'static Member, task: *mut Task) -> *mut Task {
     // SAFETY: both have the header's bytes.
     unsafe {

@@ -1,16 +1,12 @@
 //! Gathers teams in the middle of a region, and returns them to threads.
 //!
-//! A region that began on threads is gathered at a barrier once its grant is smaller than its team, or if its
-//! team has more threads than PUs anyway and meets often. The last thread to arrive decides, while all others
-//! wait for it. Each thread becomes a member that keeps its stack and its thread-local storage. Its kernel
-//! thread sleeps on its idle stack ([`idle_stacks`]). The master's kernel thread is carrier 0, and takes the
-//! signals for the whole process.
+//! A region on threads is gathered at a barrier once its grant is smaller than its team, or if its team has
+//! more threads than PUs anyway and meets often. The last thread to arrive decides. Each thread becomes a
+//! member that keeps its stack and its TLS; its kernel thread sleeps on its idle stack ([`idle_stacks`]).
 //!
-//! At a barrier no thread is in a loop, a section or a single, so what the runtime keeps of these is equal
-//! for all threads. It stays so while the team is gathered, because all miss the same ones. So the team can
-//! return to threads behind any later barrier. The carrier monitor asks for that once the grant is as large
-//! as the team. At the region's end each member returns to its own kernel thread before it returns into the
-//! runtime.
+//! At a barrier no thread is in a worksharing construct, and all members miss the same ones in the runtime.
+//! So the team can return to threads behind any later barrier. The carrier monitor asks for that once the
+//! grant is as large as the team. At the region's end each member returns to its own kernel thread.
 
 use super::current_task::CurrentTask;
 use super::eligibility::{may_midway, may_now};

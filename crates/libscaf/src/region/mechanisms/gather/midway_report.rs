@@ -95,7 +95,6 @@ fn report(since: u64, now: u64) {
     }
 }
 
-/// After a fork, in the child.
 pub fn after_fork() {
     REPORTED.store(0, Ordering::Relaxed);
 }

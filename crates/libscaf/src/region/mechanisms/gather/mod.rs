@@ -103,7 +103,6 @@ pub fn readiness(this: &Thread, region: &Region, length: Length, size: u32) -> R
     }
 }
 
-/// What is still missing, or the obstacle.
 fn obstacle(this: &Thread, region: &Region, length: Length, size: u32) -> Result<Readiness, Obstacle> {
     possible(region, size)?;
     no(Obstacle::Nested, this.serial.get() != 0)?;
@@ -138,7 +137,6 @@ pub fn needs_rehearsal(this: &Thread, region: &Region, length: Length) -> bool {
     unrecorded && length != Length::Short && region.kind == Kind::Plain && begins_gathered(region)
 }
 
-/// Runs a region with a gathered team.
 #[inline(never)]
 pub unsafe fn run(this: &Thread, region: &Region, entered: &Entered) {
     let choice = entered.choice;
@@ -156,12 +154,10 @@ pub unsafe fn run(this: &Thread, region: &Region, entered: &Entered) {
     }
 }
 
-/// Size of the last gathered team.
 pub fn last_size() -> u32 {
     gathered_team::SCHEDULER.size()
 }
 
-/// After a fork, in the child.
 pub fn after_fork() {
     worker_tls::after_fork();
     task_pool::after_fork();

@@ -207,7 +207,6 @@ pub fn give_up_large(record: Number) {
     }
 }
 
-/// After a fork, in the child.
 pub fn after_fork() {
     LOCK.after_fork();
     with(Table::clear);

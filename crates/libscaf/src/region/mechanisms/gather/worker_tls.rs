@@ -33,7 +33,6 @@ struct Worker {
     tls_base: AtomicUsize,
     /// Its kernel thread's number.
     task: AtomicU32,
-    /// Its number in LLVM's runtime.
     number: AtomicI32,
     /// Its floating-point [`control_words`].
     control: AtomicU64,
@@ -99,18 +98,15 @@ pub fn is_of(this: &Thread) -> bool {
     this.recorded.get() == GENERATION.load(Ordering::Relaxed)
 }
 
-/// Whether the record is recent.
 pub fn are_new() -> bool {
     ticks().wrapping_sub(RECORDED_AT.load(Ordering::Relaxed)) < GIVEN_UP_FOR
 }
 
-/// Whether workers were awake too often lately.
 pub fn is_given_up() -> bool {
     AWAKE.load(Ordering::Relaxed) >= TRIES
         && ticks().wrapping_sub(AWAKE_AT.load(Ordering::Relaxed)) < GIVEN_UP_FOR
 }
 
-/// Whether it is time to record.
 pub fn may_record() -> bool {
     let last = RECORDED_AT.load(Ordering::Relaxed);
     last == 0 || ticks().wrapping_sub(last) > BETWEEN
@@ -121,17 +117,14 @@ pub fn of(member: usize) -> usize {
     WORKERS.get(member).map_or(0, |worker| worker.tls_base.load(Ordering::Relaxed))
 }
 
-/// Most threads of the program, by the runtime.
 pub fn thread_limit() -> c_int {
     THREAD_LIMIT.load(Ordering::Relaxed) as c_int
 }
 
-/// Its number in LLVM's runtime.
 pub fn number_of(member: usize) -> c_int {
     WORKERS.get(member).map_or(0, |worker| worker.number.load(Ordering::Relaxed))
 }
 
-/// Its [`control_words`] when it was recorded.
 pub fn control_of(member: usize) -> u64 {
     WORKERS.get(member).map_or(0, |worker| worker.control.load(Ordering::Relaxed))
 }
@@ -151,13 +144,11 @@ pub fn record_control() {
     }
 }
 
-/// The kernel thread of the recorded member.
 pub fn task(member: usize) -> u32 {
     WORKERS.get(member).map_or(0, |worker| worker.task.load(Ordering::Relaxed))
 }
 
 /// The master passes a region on to the runtime, which wakes its workers. Returns whether they block signals.
-///
 #[inline(always)]
 pub fn invalidate(this: &Thread) -> bool {
     this.recorded.take() != 0
@@ -177,7 +168,6 @@ pub fn lend_unless_tasks(this: &Thread) {
     BLOCKED_BY_ANY.fetch_or(if alike { signals } else { signals | LENT }, Ordering::Relaxed);
     if lends {
         block_signals();
-        // SAFETY:
         this.lent.set(signals | LENT);
     }
 }
@@ -193,17 +183,14 @@ pub fn take_for_own_thread() {
     CARRIER_SIGNALS.store(blocked(), Ordering::Relaxed);
 }
 
-/// Whether all recorded threads have the same signal state.
 pub fn are_alike() -> bool {
     BLOCKED_BY_ANY.load(Ordering::Relaxed) & !BLOCKED_BY_ALL.load(Ordering::Relaxed) == 0
 }
 
-/// Signals that recorded workers blocked.
 pub fn recorded_signals() -> u64 {
     SIGNALS.load(Ordering::Relaxed)
 }
 
-/// Signals that carriers block by themselves.
 pub fn signals() -> u64 {
     CARRIER_SIGNALS.load(Ordering::Relaxed)
 }
@@ -233,7 +220,6 @@ pub fn begin() {
 /// After it: valid if all of a team of `size` were recorded.
 pub fn end(this: &Thread, runtime: &'static Runtime, size: u32) {
     RECORDED_AT.store(ticks().max(1), Ordering::Relaxed);
-    // SAFETY:
     this.recorded.set(NOT_ALL);
     if (0..size as usize).all(|member| of(member) != 0) && llvm_exit::end(runtime) {
         record_limit(runtime);
@@ -241,7 +227,6 @@ pub fn end(this: &Thread, runtime: &'static Runtime, size: u32) {
         icvs::record_schedule(&unsafe { Icvs::of(runtime) });
         SIZE.store(size, Ordering::Relaxed);
         RUNTIME.store((&raw const *runtime).cast_mut(), Ordering::Relaxed);
-        // SAFETY:
         this.recorded.set(GENERATION.load(Ordering::Relaxed));
     }
 }
@@ -253,7 +238,6 @@ pub fn record_limit(runtime: &Runtime) {
     THREAD_LIMIT.store(limit as u32, Ordering::Relaxed);
 }
 
-/// Records the calling thread of a region on threads.
 pub fn record(runtime: &Runtime) {
     // SAFETY: `omp_get_thread_num` takes nothing.
     let member = runtime.omp_get_thread_num.map_or(-1, |number| unsafe { number() });
@@ -401,7 +385,6 @@ fn hex(text: &[u8]) -> Option<usize> {
     Some(value)
 }
 
-/// After a fork, in the child: there are no workers.
 pub fn after_fork() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }

@@ -11,6 +11,14 @@ macro_rules! arguments {
 }
 pub(crate) use arguments;
 
+/// Begins a frame that the unwinder knows; it ends with "leave" and ".cfi_def_cfa rsp, 8".
+macro_rules! frame {
+    () => {
+        "push rbp\n.cfi_def_cfa_offset 16\n.cfi_offset rbp, -16\nmov rbp, rsp\n.cfi_def_cfa_register rbp"
+    };
+}
+pub(crate) use frame;
+
 /// Defines entry points that need their return address, which tells whose call it is where no region does:
 /// each passes it on as one argument more, behind those of the given types. A name may get an ending.
 macro_rules! with_caller {
@@ -40,7 +48,7 @@ pub(crate) use with_caller;
 
 /// Defines an entry point that puts its return address into the thread's state at `$at` and goes on at `$to`
 /// with all its arguments.
-macro_rules! noted_caller {
+macro_rules! recorded_caller {
     ($name:ident => $to:path, at $at:expr) => {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
@@ -57,7 +65,7 @@ macro_rules! noted_caller {
         }
     };
 }
-pub(crate) use noted_caller;
+pub(crate) use recorded_caller;
 
 /// Defines entry points that are passed on with all their arguments, whatever they are, to the function that
 /// `$find` answers for the return address and the second and third argument.
@@ -70,10 +78,7 @@ macro_rules! pass_on {
                 core::arch::naked_asm!(
                     "endbr64",
                     $crate::sys::arch::arguments!(push),
-                    "sub rsp, 8",
-                    "mov rdi, qword ptr [rsp + 56]",
-                    "call {find}",
-                    "add rsp, 8",
+                    "sub rsp, 8\nmov rdi, qword ptr [rsp + 56]\ncall {find}\nadd rsp, 8",
                     $crate::sys::arch::arguments!(pop),
                     "jmp rax",
                     find = sym $find,
@@ -217,10 +222,7 @@ macro_rules! diverted {
                     "jmp rax",
                     "2:",
                     $crate::sys::arch::arguments!(push),
-                    "sub rsp, 8",
-                    "mov rdi, qword ptr [rsp + 56]",
-                    "call {find}",
-                    "add rsp, 8",
+                    "sub rsp, 8\nmov rdi, qword ptr [rsp + 56]\ncall {find}\nadd rsp, 8",
                     $crate::sys::arch::arguments!(pop),
                     "jmp rax",
                     at = const $at,
@@ -243,17 +245,8 @@ macro_rules! with_all_arguments {
             pub unsafe extern "C" fn $name() {
                 core::arch::naked_asm!(
                     ".cfi_startproc",
-                    "push rbp",
-                    ".cfi_def_cfa_offset 16",
-                    ".cfi_offset rbp, -16",
-                    "mov rbp, rsp",
-                    ".cfi_def_cfa_register rbp",
-                    "push r9",
-                    "push r8",
-                    "push rcx",
-                    "push rdx",
-                    "push rsi",
-                    "push rdi",
+                    $crate::sys::arch::frame!(),
+                    "push r9\npush r8\npush rcx\npush rdx\npush rsi\npush rdi",
                     "mov rdi, rsp",
                     "lea rsi, [rbp + 16]",
                     "call {to}",

@@ -47,24 +47,12 @@ global_asm!(
     ".p2align 4",
     "scaf_switch:",
     ".cfi_startproc",
-    "push rbp",
-    ".cfi_adjust_cfa_offset 8",
-    ".cfi_rel_offset rbp, 0",
-    "push rbx",
-    ".cfi_adjust_cfa_offset 8",
-    ".cfi_rel_offset rbx, 0",
-    "push r12",
-    ".cfi_adjust_cfa_offset 8",
-    ".cfi_rel_offset r12, 0",
-    "push r13",
-    ".cfi_adjust_cfa_offset 8",
-    ".cfi_rel_offset r13, 0",
-    "push r14",
-    ".cfi_adjust_cfa_offset 8",
-    ".cfi_rel_offset r14, 0",
-    "push r15",
-    ".cfi_adjust_cfa_offset 8",
-    ".cfi_rel_offset r15, 0",
+    "push rbp\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset rbp, 0",
+    "push rbx\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset rbx, 0",
+    "push r12\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset r12, 0",
+    "push r13\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset r13, 0",
+    "push r14\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset r14, 0",
+    "push r15\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset r15, 0",
     "sub rsp, 8",
     ".cfi_adjust_cfa_offset 8",
     "stmxcsr dword ptr [rsp]",
@@ -78,24 +66,12 @@ global_asm!(
     "fldcw word ptr [rsp + 4]",
     "add rsp, 8",
     ".cfi_adjust_cfa_offset -8",
-    "pop r15",
-    ".cfi_adjust_cfa_offset -8",
-    ".cfi_restore r15",
-    "pop r14",
-    ".cfi_adjust_cfa_offset -8",
-    ".cfi_restore r14",
-    "pop r13",
-    ".cfi_adjust_cfa_offset -8",
-    ".cfi_restore r13",
-    "pop r12",
-    ".cfi_adjust_cfa_offset -8",
-    ".cfi_restore r12",
-    "pop rbx",
-    ".cfi_adjust_cfa_offset -8",
-    ".cfi_restore rbx",
-    "pop rbp",
-    ".cfi_adjust_cfa_offset -8",
-    ".cfi_restore rbp",
+    "pop r15\n.cfi_adjust_cfa_offset -8\n.cfi_restore r15",
+    "pop r14\n.cfi_adjust_cfa_offset -8\n.cfi_restore r14",
+    "pop r13\n.cfi_adjust_cfa_offset -8\n.cfi_restore r13",
+    "pop r12\n.cfi_adjust_cfa_offset -8\n.cfi_restore r12",
+    "pop rbx\n.cfi_adjust_cfa_offset -8\n.cfi_restore rbx",
+    "pop rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore rbp",
     "ret",
     ".cfi_endproc",
     ".size scaf_switch, . - scaf_switch",
@@ -114,7 +90,6 @@ global_asm!(
 );
 
 impl Fiber {
-    /// No fiber.
     pub const NONE: Fiber = Fiber { stack: 0, storage: 0 };
 
     /// A running fiber, of which only the TLS base is known.
@@ -145,7 +120,6 @@ impl Fiber {
     }
 }
 
-/// The exception flags of MXCSR.
 const HAPPENED: u32 = 0x3f;
 
 /// The calling thread's MXCSR without its exception flags, and its x87 control word above that.
@@ -181,7 +155,6 @@ pub fn set_control_words(words: u64) {
     }
 }
 
-/// The calling thread's TLS base.
 #[inline(always)]
 pub fn tls_base() -> usize {
     let at: usize;

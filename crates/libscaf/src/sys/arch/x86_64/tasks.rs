@@ -24,5 +24,4 @@ macro_rules! entrances {
 }
 pub(crate) use entrances;
 
-/// Bytes of an entrance's code.
 pub const ENTRANCE_BYTES: usize = 16;

@@ -4,6 +4,7 @@
 //! caller's stack. They stay there for as long as the region runs, so they are copied only where they are
 //! passed on.
 
+use super::frame;
 use core::arch::naked_asm;
 use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
@@ -36,11 +37,7 @@ macro_rules! variadic {
                 core::arch::naked_asm!(
                     ".cfi_startproc",
                     "endbr64",
-                    "push rbp",
-                    ".cfi_def_cfa_offset 16",
-                    ".cfi_offset rbp, -16",
-                    "mov rbp, rsp",
-                    ".cfi_def_cfa_register rbp",
+                    $crate::sys::arch::frame!(),
                     "lea rax, [rbp + 16]",
                     "sub rsp, {bytes}",
                     "mov [rsp + {place}], rdi",
@@ -110,11 +107,7 @@ macro_rules! stack_arguments {
 pub unsafe extern "C" fn call_runtime(call: *const VariadicCall) {
     naked_asm!(
         ".cfi_startproc",
-        "push rbp",
-        ".cfi_def_cfa_offset 16",
-        ".cfi_offset rbp, -16",
-        "mov rbp, rsp",
-        ".cfi_def_cfa_register rbp",
+        frame!(),
         "mov esi, [rdi + {count}]",
         "mov r9, [rdi + {rest}]",
         "mov eax, esi",
@@ -147,11 +140,7 @@ pub unsafe extern "C" fn call_runtime(call: *const VariadicCall) {
 pub unsafe extern "C" fn call_function(call: *const VariadicCall, global: *const c_int, bound: *const c_int) {
     naked_asm!(
         ".cfi_startproc",
-        "push rbp",
-        ".cfi_def_cfa_offset 16",
-        ".cfi_offset rbp, -16",
-        "mov rbp, rsp",
-        ".cfi_def_cfa_register rbp",
+        frame!(),
         "mov r11, rdi",
         "mov rdi, rsi",
         "mov rsi, rdx",

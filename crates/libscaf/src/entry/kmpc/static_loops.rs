@@ -1,6 +1,5 @@
-//! Loops with a static schedule on LLVM's runtime, which tells each thread its share of the iterations by the
-//! thread's number. A member of a gathered team is told its own
-//! (`region/mechanisms/gather/static_schedule_check.rs`).
+//! Loops with a static schedule on LLVM's runtime, which assigns iterations by the thread's number. A member
+//! gets those of its own number (`region/mechanisms/gather/static_schedule_check.rs`).
 
 use super::place::{nothing, place};
 use crate::region::mechanisms::gather::{self, static_schedule_check};
@@ -35,22 +34,22 @@ macro_rules! shares {
         $(
             pub unsafe extern "C" fn $find(caller: usize) -> usize {
                 let this = thread();
-                // SAFETY: this thread's own state.
-                unsafe {
-                    if gather::around(this).is_some() {
-                        return $member as *const () as usize;
-                    }
-                    let (real, frame) = match place(this, caller) {
-                        Some((runtime, frame)) => (runtime.$field, frame),
-                        None => (None, None),
-                    };
-                    if real.is_some() && frame.is_some() && static_schedule_check::are_compared() {
-                        return $compare as *const () as usize;
-                    }
-                    let real: Option<ShareOut<$number, $difference>> =
-                        real.or_else(|| symbols::next(name_of!($field)));
-                    real.map_or(nothing as *const () as usize, |real| real as usize)
+                if gather::current().is_some() {
+                    return $member as *const () as usize;
                 }
+                let (real, frame) = match place(this, caller) {
+                    Some((runtime, frame)) => (runtime.$field, frame),
+                    None => (None, None),
+                };
+                if real.is_some() && frame.is_some() && static_schedule_check::are_compared() {
+                    return $compare as *const () as usize;
+                }
+                let next = || -> Option<ShareOut<$number, $difference>> {
+                    // SAFETY: in every LLVM runtime it has the type of the field.
+                    unsafe { symbols::next(name_of!($field)) }
+                };
+                let real = real.or_else(next);
+                real.map_or(nothing as *const () as usize, |real| real as usize)
             }
 
             unsafe extern "C" fn $member(
@@ -58,15 +57,17 @@ macro_rules! shares {
                 first: *mut $number, last: *mut $number,
                 stride: *mut $difference, step: $difference, chunk: $difference,
             ) {
-                // SAFETY: this thread's own state; the program's own variables.
+                let Some(me) = gather::current() else { return };
+                let number = gather::constructs::number(me) as u32;
+                let team = gather::constructs::size(me) as u32;
+                // A team of one gets all.
+                let deal = match team {
+                    1 => StaticSchedule::Balanced,
+                    _ => deal(schedule, i64::from(chunk)),
+                };
+                // SAFETY: the compiler passes variables with the loop's bounds, for those of the member's
+                // iterations and their stride, and null or one for whether the last iteration is among them.
                 unsafe {
-                    let Some(me) = gather::around(thread()) else { return };
-                    let number = gather::constructs::number(me) as u32;
-                    let team = gather::constructs::size(me) as u32;
-                    // Alone, nothing is cut.
-                    let alone = team == 1;
-                    let deal =
-                        if alone { StaticSchedule::Balanced } else { deal(schedule, i64::from(chunk)) };
                     let told = answer(deal, (*first, *last, step), number, team);
                     (*first, *last, *stride) = (told.first, told.last, told.stride);
                     if !has_last.is_null() {
@@ -82,11 +83,12 @@ macro_rules! shares {
                 stride: *mut $difference, step: $difference, chunk: $difference,
             ) {
                 let this = thread();
-                // SAFETY: as above.
+                let Some(frame) = this.frame() else { return };
+                let runtime = frame.runtime();
+                let Some(real): Option<ShareOut<$number, $difference>> = runtime.$field else { return };
+                // SAFETY: the caller called the runtime's function of this name with these arguments, which
+                // are variables with the loop's bounds.
                 unsafe {
-                    let Some(frame) = this.frame() else { return };
-                    let runtime = frame.runtime();
-                    let Some(real): Option<ShareOut<$number, $difference>> = runtime.$field else { return };
                     let all = (*first, *last, step);
                     real(here, number, schedule, has_last, first, last, stride, step, chunk);
                     let team = frame.team(runtime);
@@ -110,16 +112,13 @@ shares! {
     find_8u, compare_8u, members member_8u => __kmpc_for_static_init_8u: u64, i64;
 }
 
-/// For a member the runtime wasn't told of the loop's beginning, so it isn't told of its end.
+/// The runtime doesn't know of a member's loop, so it isn't told of its end.
 pub unsafe extern "C" fn find_fini(caller: usize) -> usize {
-    let this = thread();
-    // SAFETY: this thread's own state.
-    unsafe {
-        if gather::around(this).is_some() {
-            return nothing as *const () as usize;
-        }
-        let real = place(this, caller).and_then(|(runtime, _)| runtime.__kmpc_for_static_fini);
-        let real = real.or_else(|| symbols::next(name_of!(__kmpc_for_static_fini)));
-        real.map_or(nothing as *const () as usize, |real| real as usize)
+    if gather::current().is_some() {
+        return nothing as *const () as usize;
     }
+    let real = place(thread(), caller).and_then(|(runtime, _)| runtime.__kmpc_for_static_fini);
+    // SAFETY: in every LLVM runtime it has the type of the field.
+    let real = real.or_else(|| unsafe { symbols::next(name_of!(__kmpc_for_static_fini)) });
+    real.map_or(nothing as *const () as usize, |real| real as usize)
 }
