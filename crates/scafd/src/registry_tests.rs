@@ -33,7 +33,8 @@ pub(crate) fn program(id: u64) -> Program {
     let (own, usable) = (set("0-7"), set("0-3"));
     let reach = Reach { own, usable, cgroup: Cgroup::default(), alone: None, stranded: false };
     let code = Code::pending(1, false, None);
-    Program::new(identity, limits, reach, code, Grant::before(None, 1), Evidence::new(0, 0, 1.0, None))
+    let (grant, evidence) = (Grant::before(None, 1), Evidence::new(0, 0, 1.0, None));
+    Program { identity, limits, reach, code, grant, evidence, phase: Phase::default() }
 }
 
 pub(crate) fn seen(team: u32, promised: u64) -> Seen {

@@ -85,7 +85,7 @@ struct Server {
     /// Whether programs take turns now.
     take_turns: bool,
     unstopped: VecDeque<(Member, String)>,
-    complaints: Limiter,
+    limiter: Limiter,
 }
 
 impl Server {
@@ -100,7 +100,7 @@ impl Server {
             turns: Vec::new(),
             take_turns: false,
             unstopped: VecDeque::new(),
-            complaints: Limiter::default(),
+            limiter: Limiter::default(),
         }
     }
 
@@ -172,7 +172,7 @@ impl Server {
         match error.kind() {
             io::ErrorKind::NotFound => Answer::Gone,
             io::ErrorKind::PermissionDenied => {
-                self.complaints.warn("the daemon asked its broker for something that it may not have");
+                self.limiter.warn("the daemon asked its broker for something that it may not have");
                 Answer::Refused(libc::EPERM)
             }
             io::ErrorKind::QuotaExceeded => Answer::Refused(libc::EDQUOT),

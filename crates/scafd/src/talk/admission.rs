@@ -54,7 +54,7 @@ impl Talk {
     fn may_connect(&mut self, peer: Peer) -> bool {
         let may_connect = self.budget.may_connect(peer.owner, Instant::now());
         if !may_connect {
-            self.complaints.warn(
+            self.limiters.warn(
                 peer.owner,
                 format_args!(
                     "connection of process {} of user {} refused: that user connects too often",
@@ -86,7 +86,7 @@ impl Talk {
             && of_user < self.max_per_uid + budget::PENDING
             && (trusted || pending < budget::PENDING);
         if !has_room {
-            self.complaints.warn(
+            self.limiters.warn(
                 peer.owner,
                 format_args!(
                     "too many connections: process {} of user {} refused ({of_user} of that user, of which \

@@ -82,7 +82,7 @@ pub struct Talk {
     budget: Budget,
     page_pool: PagePool,
     detached: DetachedConnections,
-    complaints: UserLimiters,
+    limiters: UserLimiters,
     trouble: Limiter,
     other_versions: OtherVersions,
 }
@@ -129,7 +129,7 @@ impl Talk {
                 rustix::process::getuid().as_raw(),
                 std::thread::available_parallelism().map_or(1, usize::from),
             ),
-            complaints: UserLimiters::default(),
+            limiters: UserLimiters::default(),
             trouble: Limiter::default(),
             other_versions: OtherVersions::default(),
         })
@@ -272,7 +272,7 @@ impl Talk {
             Err(Wrong::Version(version)) => {
                 let peer = client.peer;
                 self.other_versions.add(peer, version);
-                self.complaints.warn(
+                self.limiters.warn(
                     peer.owner,
                     format_args!(
                         "process {} speaks version {version} of the protocol, this daemon {VERSION}: it runs \
@@ -289,7 +289,7 @@ impl Talk {
             }
             Err(Wrong::Garbage(why)) => {
                 let peer = client.peer;
-                self.complaints.warn(
+                self.limiters.warn(
                     peer.owner,
                     format_args!("process {} of user {} sent {why}: connection closed", peer.pid, peer.uid),
                 );
@@ -321,7 +321,7 @@ impl Talk {
             return;
         };
         if !starts {
-            self.complaints.warn(peer.owner, format_args!("{why_not}: process {} runs unmanaged", peer.pid));
+            self.limiters.warn(peer.owner, format_args!("{why_not}: process {} runs unmanaged", peer.pid));
         }
         self.refuse(id);
         events.push(Event::Gone(id));
