@@ -200,13 +200,11 @@ fn a_program_that_was_left_alone_for_its_loops_shares_again_once_they_yield() {
 #[test]
 fn whoever_spins_in_loops_that_do_not_yield_shares_with_a_context_for_each_thread() {
     let verdict = |spins: bool, marked: bool| Verdict {
-        resizable: false,
         why: "it stores the size".into(),
-        others: String::new(),
         spins: spins.then(|| "here".into()),
         spins_itself: spins,
         marks: marked.then(Vec::new),
-        origin: None,
+        ..Verdict::default()
     };
     let mut p = program(1);
     assert!(!p.shares(2), "nothing is known of it");

@@ -93,8 +93,8 @@ impl Capacity {
         }
     }
 
-    /// Contexts that are left to unmanaged processes, which keep `busy` of them busy. `by_user`: together they
-    /// are one user more and have no more than its part, else whoever avoids scaf would have all.
+    /// Contexts that are left to unmanaged processes, which keep `busy` of them busy. `by_user`: together
+    /// they are one user more and have no more than its part, else whoever avoids scaf would have all.
     pub fn unmanaged(&self, busy: u32, registry: &Registry, by_user: bool) -> u32 {
         if !by_user {
             return busy;

@@ -13,8 +13,8 @@ use std::time::Instant;
 const LEAST_TICKS: f64 = 3.0;
 
 impl Daemon {
-    /// Writes changed grants to their pages and sets affinities, those that lose contexts first, and has turns
-    /// taken.
+    /// Writes changed grants to their pages and sets affinities, those that lose contexts first, and has
+    /// turns taken.
     pub(super) fn apply(&mut self, allocation: &Allocation, places: BTreeMap<ProgramId, PuSet>) {
         self.grants.decide(&self.registry, allocation, places);
         let changed = self.update_grants();

@@ -1,5 +1,5 @@
-//! Affinities that are set later than their grant is published: of programs that lose contexts while a BLAS of
-//! theirs is in a call on several threads, and of users whose budget is spent ([`super::move_budget`]).
+//! Affinities that are set later than their grant is published: of programs that lose contexts while a BLAS
+//! of theirs is in a call on several threads, and of users whose budget is spent ([`super::move_budget`]).
 //!
 //! The threads of such a call wait for each other by spinning: folded onto one context, a Cholesky
 //! factorisation of 70 ms takes 2 s. The program keeps its affinity until no more of its threads run than it
@@ -57,8 +57,8 @@ impl DeferredNarrowing {
     }
 }
 
-/// Whether a program may be in a BLAS call, by the runtimes on its page. A library that follows grants is taken
-/// to be in one unless a region runs.
+/// Whether a program may be in a BLAS call, by the runtimes on its page. A library that follows grants is
+/// taken to be in one unless a region runs.
 pub(super) fn may_be_in_call(
     program: &Program,
     is_deferred: bool,

@@ -65,8 +65,8 @@ impl Daemon {
         true
     }
 
-    /// Detaches programs whose user has changed since they attached: their limits were the former user's. They
-    /// attach again by themselves. Once a second, a microsecond each.
+    /// Detaches programs whose user has changed since they attached: their limits were the former user's.
+    /// They attach again by themselves. Once a second, a microsecond each.
     pub(super) fn detach_other_users(&mut self) {
         let changed = |program: &&Program| {
             self.observer.process(program.identity.pid).uid().is_ok_and(|uid| uid != program.identity.uid)

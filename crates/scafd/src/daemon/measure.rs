@@ -45,7 +45,8 @@ impl Meters {
         Meters { tsc: Tsc::measure(), counting: observer.counting(chosen) }
     }
 
-    /// Reads all report pages. All are copied first, a microsecond each, so that decisions rest on one moment.
+    /// Reads all report pages. All are copied first, a microsecond each, so that decisions rest on one
+    /// moment.
     pub fn read_all(
         &mut self,
         registry: &mut Registry,
@@ -210,8 +211,8 @@ fn nothing() -> Copied {
     ((Totals::default(), [None; SLOTS]), Vec::new())
 }
 
-/// Evaluates a reading at `now` (ticks, ns), and returns what its regions did; `None` for a program that takes
-/// turns, whose clocks and counters stand still while others run.
+/// Evaluates a reading at `now` (ticks, ns), and returns what its regions did; `None` for a program that
+/// takes turns, whose clocks and counters stand still while others run.
 fn evaluate(
     program: &mut Program,
     process: &Process,

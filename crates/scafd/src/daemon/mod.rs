@@ -37,8 +37,8 @@ use crate::talk::Event;
 use std::time::{Duration, Instant};
 
 impl Daemon {
-    /// Runs until a signal or idleness ends it, the broker ends or the kernel refuses to wait for events; then
-    /// everything is restored.
+    /// Runs until a signal or idleness ends it, the broker ends or the kernel refuses to wait for events;
+    /// then everything is restored.
     pub fn run(mut self) -> anyhow::Result<()> {
         let mut result = Ok(());
         self.notify.ready();

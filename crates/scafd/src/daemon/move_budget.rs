@@ -1,6 +1,6 @@
-//! How many threads are moved for each user. Moving one takes some 3 us, and everybody waits meanwhile; a user
-//! who has had more moved than is due waits until that is made up for. Grants are published at once all the
-//! same. Other work is charged as the threads that could have been moved instead.
+//! How many threads are moved for each user. Moving one takes some 3 us, and everybody waits meanwhile; a
+//! user who has had more moved than is due waits until that is made up for. Grants are published at once all
+//! the same. Other work is charged as the threads that could have been moved instead.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! Loans between programs while some of them wait in MPI ([`scaf_policy::lending`]). They begin and end between
-//! decisions, within half a millisecond. Only the borrower's grant changes.
+//! Loans between programs while some of them wait in MPI ([`scaf_policy::lending`]). They begin and end
+//! between decisions, within half a millisecond. Only the borrower's grant changes.
 
 use super::grants::Grants;
 use crate::registry::{Program, Registry};

@@ -1,5 +1,5 @@
-//! New threads of narrowed programs get the program's grant; their children that don't attach get the affinity
-//! that they would have without us.
+//! New threads of narrowed programs get the program's grant; their children that don't attach get the
+//! affinity that they would have without us.
 
 use super::move_budget::MoveBudget;
 use crate::apply::{Apply, Trouble};

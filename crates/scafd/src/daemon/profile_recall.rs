@@ -25,7 +25,8 @@ struct Executable {
 /// The profile database, if profiles are kept.
 pub(super) struct Profiles {
     remember: Option<Remember>,
-    /// Executables that were inspected, by users' owners: only a guess, until the program itself is inspected.
+    /// Executables that were inspected, by users' owners: only a guess, until the program itself is
+    /// inspected.
     executables: PerUser<Executable>,
     /// Connections that wait for an answer, with their owners.
     asking: Vec<(u64, u32)>,

@@ -1,5 +1,5 @@
-//! Programs that start. They attach while they are loaded, lend all contexts but one until their first region,
-//! and aren't narrowed before.
+//! Programs that start. They attach while they are loaded, lend all contexts but one until their first
+//! region, and aren't narrowed before.
 
 use crate::estimate::Seen;
 use crate::registry::{Program, Registry};

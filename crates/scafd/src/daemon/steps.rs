@@ -178,8 +178,8 @@ impl Daemon {
         }
     }
 
-    /// Checks whether a program waits in MPI; in a region it doesn't, for other threads compute. True if a wait
-    /// begins.
+    /// Checks whether a program waits in MPI; in a region it doesn't, for other threads compute. True if a
+    /// wait begins.
     pub(super) fn look_at_wait(&mut self, id: ProgramId) -> bool {
         let Some(program) = self.registry.get_mut(id) else { return false };
         let Some(pages) = self.talk.pages(id.0) else { return false };

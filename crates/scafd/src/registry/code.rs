@@ -53,6 +53,7 @@ impl Code {
         }
     }
 
+    /// Whether it spins in loops that can't be made to yield.
     pub fn only_spins(&self) -> bool {
         self.verdict.as_ref().is_some_and(|verdict| verdict.spins.is_some() && verdict.marks.is_none())
     }

@@ -93,7 +93,8 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Updates which PUs can be allocated, or are `pretended`; `bound` says why a stranded program stays alone.
+    /// Updates which PUs can be allocated, or are `pretended`; `bound` says why a stranded program stays
+    /// alone.
     pub fn follow(&mut self, pus: &PuSet, pretended: bool, bound: impl FnOnce(&PuSet) -> Option<String>) {
         self.usable = if pretended { pus.clone() } else { usable(&self.own, pus, &self.cgroup) };
         if self.usable.is_empty() && self.alone.is_none() {

@@ -33,7 +33,8 @@ struct Quiet {
 pub struct Phase {
     /// Whether it has been outside of parallel regions for a whole tick, and still is.
     pub serial: bool,
-    /// Whether it has done nothing for [`STILL_NS`]: no region, or stopped within one, and hardly any CPU time.
+    /// Whether it has done nothing for [`STILL_NS`]: no region, or stopped within one, and hardly any CPU
+    /// time.
     pub idle: bool,
     /// Whether it was stopped or frozen within a region at the last check.
     pub stopped: bool,
@@ -134,8 +135,8 @@ impl Phase {
         }
     }
 
-    /// Whether a reading between two ticks shows that its serial phase or idleness is over. For a program that
-    /// continues within its region only the next tick shows it.
+    /// Whether a reading between two ticks shows that its serial phase or idleness is over. For a program
+    /// that continues within its region only the next tick shows it.
     pub fn has_returned(&self, seen: &Seen) -> bool {
         let since = if self.idle { self.still } else { self.quiet };
         let enters = seen.in_region && !(self.idle && self.stopped);
