@@ -1,13 +1,11 @@
 //! The table that the daemon and its guardian share: narrowed and stopped programs.
 
-use super::stop_table;
+use super::stop_table::{self, MOST_PROGRAMS};
 use crate::apply::threads::mask_words;
 use scaf_policy::PuSet;
 use scaf_proto::MASK_WORDS;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Programs that can be attached at a time, and so narrowed or stopped.
-pub const MOST_PROGRAMS: usize = 1024;
 /// Affinities that are remembered for each program. Every change moves the threads that have any of them.
 pub const MASKS: usize = 8;
 /// Masks in an entry: those that are remembered, the one that is being set, and what the kernel made of it.
