@@ -180,7 +180,7 @@ impl Inspector {
         self.waiting.push(job, when, Instant::now());
     }
 
-    pub fn forget(&mut self, id: ProgramId) {
+    pub(crate) fn forget(&mut self, id: ProgramId) {
         self.waiting.forget(id);
         for helper in self.helpers.iter_mut().filter(|helper| helper.job.id == id) {
             helper.until = Instant::now();

@@ -20,6 +20,7 @@ struct Contents<C> {
     files: C,
 }
 
+/// The file.
 #[derive(Debug, Clone)]
 pub struct CacheFile(PathBuf);
 

@@ -325,7 +325,7 @@ impl Talk {
         Ok(())
     }
 
-    pub fn connection(&self, id: u64) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn connection(&self, id: u64) -> Option<BorrowedFd<'_>> {
         self.clients.get(&id).map(|client| client.fd.as_fd())
     }
 
