@@ -1,4 +1,4 @@
-//! What can be said to `scafd` on the command line.
+//! `scafd`'s command line.
 
 use crate::inspect::User;
 use clap::{CommandFactory, Parser};

@@ -16,60 +16,35 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// The configuration in effect; [`Config::default`] where no file says otherwise.
+/// The configuration in effect, by the keys of `docs/guide/configuration.md`.
+#[allow(missing_docs)] // see there
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
-    /// Policy to decide by; one of [`scaf_policy::POLICIES`].
     pub policy: String,
-    /// The objective of policies that have a choice.
     pub objective: Objective,
-    /// The share of its speedup under equal parts below which no program is to fall, 0 to 1.
     pub floor: f64,
-    /// Speedups of programs, by their names, as they are known before these start.
     pub profiles: BTreeMap<String, Vec<Measured>>,
-    /// How programs' partitions lie on the machine.
     pub placement: Style,
-    /// How often efficiencies are measured and decisions made, in hertz, 0.1 to 100.
     pub rate_hz: f64,
-    /// Seconds without a client after which the daemon ends; 0 for never, `None` for the scope's default.
     pub idle_exit_s: Option<u64>,
-    /// Time constant of the smoothing of efficiencies and load, in seconds, 0 to 60.
     pub rc_s: f64,
-    /// Programs that one user may have, 1 to 1,024.
     pub max_clients_per_uid: u32,
-    /// Whose programs users are shown.
     pub tell: Tell,
-    /// Whether contexts are divided among users or among programs.
     pub users: Users,
-    /// Seconds for which a grant holds without being renewed, 1 to 600.
     pub lease_s: f64,
-    /// Contexts that are never given away.
     pub reserve: u32,
-    /// Whether contexts that unmanaged processes keep busy are not given away.
     pub count_load: bool,
-    /// Whether programs are tried at unknown DoPs, for a tick each.
     pub explore: bool,
-    /// Whether programs' profiles are saved for their next runs.
     pub memory: bool,
-    /// The folder of the profiles, an absolute path; `None` for the usual one.
     pub memory_dir: Option<PathBuf>,
-    /// The file with an admin's verdicts about executables ([`crate::verdicts`]), an absolute path.
     pub verdicts: Option<PathBuf>,
-    /// Whether hardware counters are read where there are any.
     pub counters: bool,
-    /// Events that are counted instead of the usual ones.
     pub events: Chosen,
-    /// When serial experiments are made.
     pub experiments: When,
-    /// Seconds after which a region may be tried again, changed or not; 0 for never.
     pub experiment_again_s: u64,
-    /// Who takes turns; by default [`Gang::Spinning`] for one user's daemon, and nobody for the system's.
     pub gang: Option<Gang>,
-    /// How programs are stopped between their turns.
     pub gang_by: GangBy,
-    /// Time between two switches in milliseconds, 20 to 1,000.
     pub slice_ms: u32,
-    /// The user that a daemon for all users runs as, by name or id.
     pub user: String,
 }
 
@@ -171,18 +146,14 @@ struct File {
 }
 
 impl Config {
-    /// Reads a file.
-    /// # Errors
-    /// It cannot be read, is no TOML, or a key or value is wrong; the error names the line.
+    /// Reads a file; the error of a wrong one names the line.
     pub fn load(path: &Path) -> Result<Config, Error> {
         let text =
             std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
         Config::parse(path, &text)
     }
 
-    /// Reads a file's text; `path` is for error messages only.
-    /// # Errors
-    /// As for [`Config::load`], but for reading.
+    /// Reads a file's text; `path` is for error messages.
     pub fn parse(path: &Path, text: &str) -> Result<Config, Error> {
         let error = |(at, why): (usize, String)| Error::at(path, text, at, why);
         let file: File = toml::from_str(text)
@@ -254,7 +225,7 @@ impl Config {
 /// Relative standard error of a speedup in the configuration, which was measured on another day.
 const GIVEN_ERROR: f64 = 0.05;
 
-/// A program's speedups at some DoPs, in their order; what is wrong with them and where, otherwise.
+/// A program's speedups at some DoPs, in their order, or what is wrong with them and where.
 fn profile(name: &str, points: BTreeMap<String, Spanned<f64>>) -> Result<Vec<Measured>, (usize, String)> {
     let mut curve = Vec::new();
     for (dop, speedup) in points {
@@ -273,9 +244,7 @@ fn profile(name: &str, points: BTreeMap<String, Spanned<f64>>) -> Result<Vec<Mea
     Ok(curve)
 }
 
-/// Whether there is a policy of that name.
-/// # Errors
-/// A sentence that lists those that there are.
+/// Whether there is a policy of that name; the error lists those that there are.
 pub fn check_policy(name: &str) -> Result<(), String> {
     let known: Vec<&str> = scaf_policy::POLICIES.iter().map(|entry| entry.name).collect();
     if known.contains(&name) {

@@ -2,11 +2,10 @@
 //!
 //! Every value on the page is the program's to write, so every value is hostile: counters have to grow, no
 //! region can have begun before the program attached or run for longer than the time that has passed, and
-//! nobody does more useful work than its CPU clock says. A slot that breaks these rules counts for nothing in
-//! that interval. So a program can only lower its own estimate, or claim full efficiency, as if unmeasured. A
-//! *slot* holds one master's counters. A region *in flight* runs at the moment of reading, and its part so
-//! far is counted. That part is optimistic; when the region's own account is lower, the difference is taken
-//! off what comes next.
+//! useful time is bounded by the CPU clock. A slot (one master's counters) that breaks these rules counts for
+//! nothing in that interval. So a program can only lower its own estimate, or claim full efficiency, as if
+//! unmeasured. A region that runs at the reading counts with its part so far. That is optimistic; when the
+//! region's own account is lower, the difference is subtracted from what follows.
 
 use crate::observe::clock::Tsc;
 use scaf_policy::efficiency::Interval;
@@ -21,11 +20,9 @@ pub type Page = (Totals, [Option<SlotCopy>; SLOTS]);
 /// What one reading of a page says.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Seen {
-    /// What happened since the reading before.
     pub interval: Interval,
     /// Threads in the teams that run now, else in the latest one; 0 if there was none yet.
     pub team: u32,
-    /// Whether a region runs now.
     pub in_region: bool,
     /// Threads of the latest region of the latest master.
     pub last_team: u32,
@@ -33,7 +30,7 @@ pub struct Seen {
     pub team_since: u64,
     /// Regions left since the program attached.
     pub regions: u64,
-    /// Regions among them whose team size the program fixed.
+    /// Those of them whose team size the program fixed.
     pub promised: u64,
     /// Changes whenever a region or a wait has ended.
     pub progress: u64,
@@ -41,11 +38,11 @@ pub struct Seen {
     pub natural: u32,
     /// How the latest region follows the grant, as the client reports; `None` before the first.
     pub mechanism: Option<Mechanism>,
-    /// Who permits its teams to be resized whatever its code, as the client reports for its latest region.
+    /// Who permits its teams to be resized, as the client reports for its latest region.
     pub permission: Option<Permission>,
-    /// Why its teams aren't gathered, as the client reports.
+    /// Why its teams aren't gathered, as the client reports,
     pub ungathered: Option<Obstacle>,
-    /// The name of the function that forbids it.
+    /// and the name of the function that forbids it.
     pub forbids: [u8; NAME_BYTES],
     /// Whether all its loops that spin on memory yield where it has fewer contexts than threads.
     pub yields: bool,
@@ -53,12 +50,12 @@ pub struct Seen {
     pub hostile: u32,
 }
 
-/// What may be believed about the time since the last reading.
+/// What may be believed of the time since the last reading.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bounds {
     /// Contexts that the program had, on average, at least 1.
     pub p: f64,
-    /// CPU time that its clock counted, in seconds; `None` if unknown.
+    /// CPU time by its clock, in seconds.
     pub cpu_s: Option<f64>,
 }
 
@@ -88,7 +85,6 @@ impl Meter {
         Meter { attached: now, last: now, accounts: [Account { at: now, ..Account::default() }; SLOTS] }
     }
 
-    /// Takes in a reading made at tick `now`.
     pub fn read(&mut self, now: u64, page: &Page, bounds: Bounds, tsc: &Tsc) -> Seen {
         let (mut wall, mut useful, mut hostile) = (0u64, 0u64, 0);
         for (account, copy) in self.accounts.iter_mut().zip(&page.1) {
@@ -115,12 +111,12 @@ impl Meter {
         Seen { interval: Interval { dt_s, p, parallel_s, useful_s }, hostile, ..self.look(now, page) }
     }
 
-    /// Forgets the running interval, for changes of the DoP between two ticks: it would be of two DoPs.
+    /// Restarts the interval, because the DoP changes between two ticks.
     pub fn restart(&mut self, now: u64, page: &Page, tsc: &Tsc) {
         self.read(now, page, Bounds { p: 1.0, cpu_s: None }, tsc);
     }
 
-    /// The facts on a page, without an interval: for looking more often than measuring.
+    /// The facts on a page, without an interval.
     pub fn look(&self, now: u64, page: &Page) -> Seen {
         let copies = || page.1.iter().zip(&self.accounts).map(|(new, old)| new.unwrap_or(old.copy));
         let running =

@@ -3,8 +3,8 @@
 use std::ffi::CStr;
 use std::os::fd::RawFd;
 
-/// Names it, ignores signals meant for the daemon's process group or terminal, and closes what it inherits
-/// but for `fd` and the standard streams.
+/// Names the process, ignores signals meant for the daemon's process group or terminal, and closes what it
+/// inherited but for `fd` and the standard streams.
 pub fn detach(name: &CStr, fd: RawFd) {
     let _ = rustix::process::setsid();
     let _ = rustix::process::chdir("/");

@@ -1,8 +1,7 @@
 //! The last ten minutes: what each program had and how it did, four times a second.
 //!
-//! The state at the oldest moment is kept whole, and of each moment after it what changed
-//! ([`Frame`]). All that takes [`MOST_BYTES`] at most, so with many programs less than ten minutes are there.
-//! Viewers keep what they receive in the same way.
+//! The state at the oldest moment is kept, and of each moment after it what changed ([`Frame`]), in
+//! [`MOST_BYTES`] at most. Viewers keep what they receive in the same way.
 
 mod changes;
 
@@ -14,8 +13,7 @@ use std::sync::Arc;
 pub const KEPT_NS: u64 = 600_000_000_000;
 /// Memory that all moments may take, roughly.
 pub const MOST_BYTES: usize = 8 << 20;
-/// Bytes of moments sent at a time, roughly: writing these takes a millisecond or two, in which no other
-/// request is answered.
+/// Bytes of moments sent at a time, roughly: writing them takes a millisecond or two.
 const ANSWER_BYTES: usize = 128 << 10;
 /// Least time between two moments that ticks make, less what a tick may come early.
 const TICK_NS: u64 = 240_000_000;
@@ -32,10 +30,10 @@ struct Kept {
     bytes: usize,
 }
 
-/// The moments that are kept.
+/// The history.
 #[derive(Debug, Default)]
 pub struct History {
-    /// The state before the oldest frame, and the latest one as viewers know it; `None` before the first.
+    /// The state before the oldest frame, and the latest one; `None` before the first.
     ends: Option<(Snapshot, Snapshot)>,
     kept: VecDeque<Kept>,
     bytes: usize,
@@ -52,12 +50,12 @@ impl History {
         History { unbounded: true, ..History::default() }
     }
 
-    /// Something was decided because a program came or went, or another policy: to be kept soon.
+    /// A decision was made between ticks, so a moment is to be kept soon.
     pub fn ask(&mut self) {
         self.asked = true;
     }
 
-    /// Whether this moment is to be kept; `tick` if programs were just looked at.
+    /// Whether this moment is to be kept; `tick` if programs were just measured.
     pub fn is_due(&self, now_ns: u64, tick: bool) -> bool {
         let Some(latest) = self.latest() else { return true };
         let since_ns = now_ns.saturating_sub(latest.now_ns);
@@ -79,7 +77,7 @@ impl History {
         self.ends.as_ref().map(|(base, _)| base)
     }
 
-    /// What changed from then on, in order.
+    /// The moments after it.
     pub fn frames(&self) -> impl ExactSizeIterator<Item = &Frame> + DoubleEndedIterator {
         self.kept.iter().map(|kept| &kept.frame)
     }
@@ -89,7 +87,7 @@ impl History {
         self.kept.get(at).map(|kept| &kept.frame)
     }
 
-    /// Begins with that state, and forgets all before.
+    /// Begins anew with that state.
     pub fn begin(&mut self, base: Snapshot) {
         let owners = base.programs.iter().map(|program| (program.id, program.uid)).collect();
         let users = Arc::new(by_user(&base.programs));
@@ -97,7 +95,7 @@ impl History {
         *self = History { ends: Some((base.clone(), base)), owners, users, unbounded, ..History::default() };
     }
 
-    /// Keeps this moment.
+    /// Adds this moment.
     pub fn keep(&mut self, now: Snapshot) {
         self.asked = false;
         match self.next(now) {
@@ -106,9 +104,7 @@ impl History {
         }
     }
 
-    /// What is to be added for this moment; the moment itself where it is the first.
-    /// # Errors
-    /// It is the first, to begin with.
+    /// The frame of this moment; the moment itself where it is the first.
     pub fn next(&self, mut now: Snapshot) -> Result<Frame, Box<Snapshot>> {
         now.moment = self.latest().map_or(0, |latest| latest.moment) + 1;
         now.programs.iter_mut().for_each(changes::slim);
@@ -120,7 +116,7 @@ impl History {
         }
     }
 
-    /// Adds the moment after the latest one. False, and nothing is added, if the frame is about another one.
+    /// Adds the moment after the latest one. False, without effect, for any other.
     pub fn add(&mut self, frame: Frame) -> bool {
         let Some((_, latest)) = self.ends.as_mut().filter(|(_, it)| it.moment + 1 == frame.moment) else {
             return false;
@@ -150,8 +146,8 @@ impl History {
         }
     }
 
-    /// The first moments after the one of that number, as many as can be sent at once: one at least, if there
-    /// is one. With `uid`, only that user's programs are sent.
+    /// The first moments after the one of that number, at least one if there is one, as many as can be sent
+    /// at once. With `uid`, only that user's programs are sent.
     pub fn since(&self, moment: u64, uid: Option<u32>) -> control::History {
         let daemon = std::process::id();
         let Some((base, latest)) = &self.ends else {

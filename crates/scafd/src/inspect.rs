@@ -3,8 +3,7 @@
 //! A helper is this executable with `--inspect PID`. As the program's user it opens the files that the
 //! process has mapped, drops all other rights ([`confine`]), and reads them within limits of memory and time,
 //! since the user wrote them. It gets what is known of this user's files, and prints one [`Answer`] as JSON.
-//! The user can stop or mislead it, but harms only own programs: each user has one helper at a time, and the
-//! daemon never waits for one.
+//! Each user has one helper at a time, and the daemon never waits for one.
 
 mod cache_file;
 mod confine;
@@ -14,8 +13,8 @@ mod reaper;
 
 pub use cache_file::CacheFile;
 pub use confine::User;
-pub use helper_process::{calm_down, spawn};
-pub use queue::{Job, When};
+pub(crate) use helper_process::{calm_down, spawn};
+pub(crate) use queue::{Job, When};
 
 use crate::broker::Broker;
 use crate::log::warning;
@@ -50,7 +49,7 @@ const MOST_KNOWN: usize = 1 << 20;
 const MOST_LETTERS: usize = 512;
 
 /// The result of a code analysis.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Verdict {
     /// Whether teams may be resized.
     pub resizable: bool,
@@ -81,15 +80,7 @@ pub struct Answer {
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
         let why = why.into();
-        Verdict {
-            resizable: false,
-            others: why.clone(),
-            why,
-            spins: None,
-            spins_itself: false,
-            marks: None,
-            origin: None,
-        }
+        Verdict { others: why.clone(), why, ..Verdict::default() }
     }
 }
 
@@ -169,10 +160,8 @@ impl Inspector {
         let kept = kept.map(|kept| {
             let memory = kept.read();
             let (files, bytes) = (memory.len(), serde_json::to_vec(&memory).map_or(0, |text| text.len()));
-            known.insert(
-                rustix::process::getuid().as_raw(),
-                UserFiles { owner: rustix::process::getuid().as_raw(), memory, bytes },
-            );
+            let owner = rustix::process::getuid().as_raw();
+            known.insert(owner, UserFiles { owner, memory, bytes });
             (kept, files)
         });
         Inspector {
@@ -191,8 +180,7 @@ impl Inspector {
         self.waiting.push(job, when, Instant::now());
     }
 
-    /// Forgets a program that left.
-    pub fn forget(&mut self, id: ProgramId) {
+    pub(crate) fn forget(&mut self, id: ProgramId) {
         self.waiting.forget(id);
         for helper in self.helpers.iter_mut().filter(|helper| helper.job.id == id) {
             helper.until = Instant::now();
@@ -233,11 +221,8 @@ impl Inspector {
         let now = Instant::now();
         self.reaper.reap(now);
         let mut verdicts = Vec::new();
-        let (done, working) =
-            std::mem::take(&mut self.helpers).into_iter().partition(|h: &Helper| h.until <= now);
-        self.helpers = working;
+        let done: Vec<Helper> = self.helpers.extract_if(.., |helper| helper.until <= now).collect();
         self.helpers.iter_mut().for_each(|helper| helper.calm_down(now));
-        let done: Vec<Helper> = done;
         for helper in done {
             self.reaper.kill(helper.job.owner, helper.process, now);
             let verdict = match serde_json::from_slice(&helper.answer) {
@@ -275,10 +260,10 @@ impl Inspector {
                         hasty_until: Some(now + HASTE),
                     });
                 }
-                Err(e) => verdicts.push((
-                    job,
-                    Verdict::no(format!("its code cannot be inspected: no helper process: {e}")),
-                )),
+                Err(e) => {
+                    let why = format!("its code cannot be inspected: no helper process: {e}");
+                    verdicts.push((job, Verdict::no(why)));
+                }
             }
         }
         verdicts

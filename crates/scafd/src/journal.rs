@@ -59,7 +59,7 @@ fn is_zero(hidden: &u32) -> bool {
 }
 
 impl Entry {
-    /// A decision of which nothing else is known.
+    /// A decision without details.
     pub fn of(decision: Decision) -> Entry {
         Entry {
             decision,
@@ -100,7 +100,7 @@ impl Entry {
         size_of::<Entry>() + programs.chain(shares).chain(names).sum::<usize>()
     }
 
-    /// What the user `uid` may see of it, given whose the programs are.
+    /// What the user `uid` may see of it, given the programs' users.
     fn seen_by(&self, uid: u32, owners: &BTreeMap<u64, u32>) -> Entry {
         let theirs = |id: u64| owners.get(&id) == Some(&uid);
         // Only what is sent is copied: a decision about a thousand programs takes half a megabyte.
@@ -201,7 +201,7 @@ impl Journal {
         Some(kept.entry(uid))
     }
 
-    /// The first ones after that number, as many as fit one answer: at least one, if there is one.
+    /// The first ones after that number, at least one if there is one, as many as fit one answer.
     pub fn after(&self, number: u64, uid: Option<u32>) -> Vec<Entry> {
         let from = self.kept.partition_point(|kept| kept.number() <= number);
         let mut bytes = 0;

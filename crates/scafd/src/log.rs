@@ -54,7 +54,7 @@ macro_rules! warning {
 }
 pub(crate) use {info, warning};
 
-/// Lets one line a second through and counts the others.
+/// Writes one line a second and counts the others.
 #[derive(Debug, Default)]
 pub struct Limiter {
     last: Option<Instant>,

@@ -1,4 +1,4 @@
-//! `scafd`: puts a daemon together from what the command line and the configuration say, and runs it.
+//! `scafd`: builds a daemon from the command line and the configuration, and runs it.
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -63,9 +63,9 @@ fn run(args: &Args) -> Result<()> {
         None => scaf_policy::by_name(&config.policy, &config.settings()).context("the policy has gone")?,
     };
     let path = socket(args, scope)?;
-    // First, for what an earlier daemon had narrowed is given back by its successor only.
+    // First, because only its successor restores what an earlier daemon had narrowed.
     let place = Place::take(&path)?;
-    // Before there is anything else: a fork takes along whatever there is.
+    // Before anything else, because a fork inherits what there is.
     let apply = if is_split(args) {
         split(args, &config, &path)?
     } else {
@@ -142,7 +142,7 @@ fn configuration(args: &Args) -> Result<Config> {
     Ok(config)
 }
 
-/// Whether programs can take turns; where they can't, that is said if the configuration counts on it.
+/// Turns, if programs can be stopped; else a warning if the configuration counts on it.
 fn gangs(config: &Config, guardian: &Guardian) -> Option<Gangs> {
     if config.gang == Some(Gang::Off) {
         return None;
@@ -165,13 +165,12 @@ fn gangs(config: &Config, guardian: &Guardian) -> Option<Gangs> {
     }
 }
 
-/// Whether what decides and talks runs without rights, and a broker keeps those that are needed. One user's
-/// daemon has none to give up.
+/// Whether the daemon runs without rights, and a broker keeps those that are needed.
 fn is_split(args: &Args) -> bool {
     args.system && rustix::process::geteuid().is_root()
 }
 
-/// What the daemon or its broker applies changes with.
+/// The backend, for the daemon or its broker.
 fn backend(args: &Args, config: &Config, lease: Lease, socket: &Path) -> Result<Apply> {
     if args.dry_run {
         return Ok(Apply::dry_run());
@@ -186,7 +185,7 @@ fn split(args: &Args, config: &Config, socket: &Path) -> Result<Apply> {
     let lease = Lease::new()?;
     let turns = config.gang != Some(Gang::Off) && !args.dry_run;
     let rights = if turns { privileges::BROKERS | privileges::GANGS } else { privileges::BROKERS };
-    // The broker is in another folder.
+    // The broker changes its folder.
     let socket = &std::path::absolute(socket)?;
     let (broker, way) =
         scafd::broker_process::start(socket, rights, lease, || backend(args, config, lease, socket))?;
@@ -195,7 +194,7 @@ fn split(args: &Args, config: &Config, socket: &Path) -> Result<Apply> {
     Ok(Apply::through(broker, lease, args.dry_run).with_gangs(gangs))
 }
 
-/// Becomes a user without rights, who can still write what programs teach.
+/// Becomes a user without rights, who can still write the profile database.
 fn give_up(args: &Args, config: &Config) -> Result<()> {
     let account = Account::of_daemon(&config.user, &Account::passwd());
     if !account.named {
@@ -212,7 +211,7 @@ fn give_up(args: &Args, config: &Config) -> Result<()> {
         line(Level::Warning, format_args!("{}: {e}: what programs teach isn't kept", folder.display()));
     }
     match privileges::become_for_good(&account) {
-        // In a container that has no such user, or lets nobody become one. Its rights have gone all the same.
+        // A container may have no such user, or forbid the change. The rights are dropped all the same.
         Err(e) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::EPERM)) => {
             let text = format_args!("cannot become user {}: {e}: runs as root without rights", account.uid);
             line(Level::Warning, text);

@@ -1,5 +1,4 @@
-//! Paths of the socket, configuration and databases, and checks of the socket's folder; shared with the
-//! command line.
+//! Paths of the socket, configuration and databases, and checks of the socket's folder.
 
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -78,8 +77,7 @@ pub fn session_memory(data: Option<PathBuf>, home: Option<PathBuf>) -> Option<Pa
     Some(data.join("scaf"))
 }
 
-/// The cache of a session's inspections: in `$XDG_CACHE_HOME/scaf`, else `~/.cache/scaf`; `None` without a
-/// home.
+/// The cache of a session's inspections: in `$XDG_CACHE_HOME/scaf`, else `~/.cache/scaf`.
 pub fn session_files() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
@@ -94,7 +92,7 @@ pub fn memory_file(scope: Scope, folder: &Path, uid: u32) -> PathBuf {
     }
 }
 
-/// Makes the folder of a socket if it is missing, and checks that only its owner can write to it.
+/// Makes the folder of a socket if it is missing, and checks it.
 pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
     let io = |source| Error::Io { path: folder.to_owned(), source };
     let mode = match scope {
@@ -109,7 +107,7 @@ pub fn prepare(scope: Scope, folder: &Path) -> Result<(), Error> {
     check(folder, rustix::process::getuid().as_raw())
 }
 
-/// Checks a folder that is there; see [`prepare`].
+/// Checks that only this user can write to a folder.
 pub fn check(folder: &Path, uid: u32) -> Result<(), Error> {
     let meta =
         std::fs::symlink_metadata(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;

@@ -1,7 +1,7 @@
 //! From the rows of a program's report page to what its regions did between two ticks.
 //!
-//! The rows are the program's to write ([`crate::estimate`]): what can't have happened counts for nothing.
-//! Regions come one after the other, so all that ended since the last tick took no longer than the time since
+//! The rows are the program's to write ([`crate::estimate`]), so what is impossible counts for nothing.
+//! Regions come one after the other: those that ended since the last tick took no longer than the time since
 //! then and one region that was running at it.
 
 use crate::observe::clock::Tsc;
@@ -9,13 +9,13 @@ use scaf_policy::observed::Runs;
 use scaf_proto::rows::{Key, RowCopy};
 use std::collections::BTreeMap;
 
-/// What short regions may claim beyond the time that has passed, in seconds: they are reported 61 at a time.
+/// What short regions may claim beyond that, in seconds: they are reported 61 at a time.
 const SLACK_S: f64 = 0.002;
 const DRIFT: f64 = 1.05;
-/// Readings further apart than this, in seconds, may have wrapped around in between.
+/// Between readings further apart than this, in seconds, counters may have wrapped around.
 const MOST_S: f64 = 60.0;
 
-/// The memory between two readings of one program's rows.
+/// The last reading of a program's rows.
 #[derive(Clone, Debug)]
 pub struct RegionMeter {
     attached: u64,
@@ -24,12 +24,11 @@ pub struct RegionMeter {
 }
 
 impl RegionMeter {
-    /// A meter for a program that attached at tick `now`.
     pub fn new(now: u64) -> RegionMeter {
         RegionMeter { attached: now, last: now, rows: BTreeMap::new() }
     }
 
-    /// Takes in a reading made at tick `now`; the program has had its DoP, at most `most`, for `steady_s`
+    /// Evaluates a reading made at tick `now`; the program has had its DoP, at most `most`, for `steady_s`
     /// seconds. Gives the regions of which runs ended since the last reading, without runs that began before
     /// the DoP changed.
     pub fn read(

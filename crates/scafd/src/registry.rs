@@ -1,7 +1,7 @@
-//! The programs that are attached, and what is granted to each. Pure state. A program's *own* affinity is
-//! what it has without us; its *usable* PUs are those of them that the daemon may give away. A program is
-//! *left alone*, unmanaged whatever the policy, when touching it could do harm. A grant is *in effect* once
-//! the affinity is set and, where teams are resized, one of that size runs.
+//! The programs that are attached, and their grants. Pure state. A program's *own* affinity is what it has
+//! without us; its *usable* PUs are those of them that may be allocated. A program is *left alone*,
+//! unmanaged whatever the policy, when touching it could do harm. A grant is *in effect* once the affinity is
+//! set and, where teams are resized, one of that size runs.
 
 mod code;
 mod evidence;
@@ -14,7 +14,9 @@ mod program;
 mod steps;
 mod stuck;
 
-pub use code::{Code, Teams};
+pub use code::Code;
+#[cfg(test)]
+pub use code::Teams;
 pub use evidence::Evidence;
 pub use grant::Grant;
 pub use identity::{Identity, Limits, Reach, no_pus, usable};
@@ -23,30 +25,27 @@ pub use program::Program;
 
 use scaf_policy::{ProgramId, PuSet};
 
-/// All programs, in order of their numbers.
+/// All programs, in order of their ids.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     programs: Vec<Program>,
 }
 
 impl Registry {
-    /// Adds a program. Numbers are those of connections, which may attach in another order.
+    /// Adds a program. Ids are those of connections, which may attach in another order.
     pub fn attach(&mut self, program: Program) {
         let at = self.programs.partition_point(|other| other.identity.id < program.identity.id);
         self.programs.insert(at, program);
     }
 
-    /// Takes a program out.
     pub fn detach(&mut self, id: ProgramId) -> Option<Program> {
         Some(self.programs.remove(self.at(id)?))
     }
 
-    /// The program of that number.
     pub fn get(&self, id: ProgramId) -> Option<&Program> {
         self.programs.get(self.at(id)?)
     }
 
-    /// The same, to be changed.
     pub fn get_mut(&mut self, id: ProgramId) -> Option<&mut Program> {
         let at = self.at(id)?;
         self.programs.get_mut(at)
@@ -56,18 +55,16 @@ impl Registry {
         self.programs.binary_search_by_key(&id, |program| program.identity.id).ok()
     }
 
-    /// The program of that process.
     pub fn by_pid(&self, pid: u32) -> Option<&Program> {
         self.programs.iter().find(|p| p.identity.pid == pid)
     }
 
-    /// All, in order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &Program> {
         self.programs.iter()
     }
 
-    /// The first number that no program of that user and name has. Other users' don't count: their numbers
-    /// would tell what these run.
+    /// The first number that no program of that user and name has. Other users' don't count, because their
+    /// numbers would reveal what they run.
     pub fn number_for(&self, uid: u32, name: &str) -> u32 {
         let same = self.iter().map(|program| &program.identity);
         let taken: Vec<u32> =
@@ -75,24 +72,22 @@ impl Registry {
         (1..).find(|number| !taken.contains(number)).unwrap_or(1)
     }
 
-    /// All, in order of their numbers.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Program> {
         self.programs.iter_mut()
     }
 
-    /// Whether nobody is attached.
     pub fn is_empty(&self) -> bool {
         self.programs.is_empty()
     }
 
-    /// Own and set affinity of the nearest of `ancestors` whose affinity was narrowed to exactly `mask`: a
-    /// child born with that mask has it from us.
+    /// Own and set affinity of the nearest of `ancestors` that was narrowed to exactly `mask`: a child born
+    /// with that mask has inherited it.
     pub fn inherited(
         &self,
         mut ancestors: impl Iterator<Item = u32>,
         mask: &PuSet,
     ) -> Option<(PuSet, PuSet)> {
-        // To look for ancestors takes longer than this.
+        // Faster than looking for ancestors.
         if !self.iter().any(|program| program.grant.masks.contains(mask)) {
             return None;
         }

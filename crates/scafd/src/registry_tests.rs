@@ -33,7 +33,8 @@ pub(crate) fn program(id: u64) -> Program {
     let (own, usable) = (set("0-7"), set("0-3"));
     let reach = Reach { own, usable, cgroup: Cgroup::default(), alone: None, stranded: false };
     let code = Code::pending(1, false, None);
-    Program::new(identity, limits, reach, code, Grant::before(None, 1), Evidence::new(0, 0, 1.0, None))
+    let (grant, evidence) = (Grant::before(None, 1), Evidence::new(0, 0, 1.0, None));
+    Program { identity, limits, reach, code, grant, evidence, phase: Phase::default() }
 }
 
 pub(crate) fn seen(team: u32, promised: u64) -> Seen {
@@ -199,13 +200,11 @@ fn a_program_that_was_left_alone_for_its_loops_shares_again_once_they_yield() {
 #[test]
 fn whoever_spins_in_loops_that_do_not_yield_shares_with_a_context_for_each_thread() {
     let verdict = |spins: bool, marked: bool| Verdict {
-        resizable: false,
         why: "it stores the size".into(),
-        others: String::new(),
         spins: spins.then(|| "here".into()),
         spins_itself: spins,
         marks: marked.then(Vec::new),
-        origin: None,
+        ..Verdict::default()
     };
     let mut p = program(1);
     assert!(!p.shares(2), "nothing is known of it");

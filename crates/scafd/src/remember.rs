@@ -5,7 +5,7 @@
 
 mod profile_link;
 
-pub use profile_link::ProfileLink;
+pub(crate) use profile_link::ProfileLink;
 
 use crate::control::{Reply, Request};
 use crate::log::warning;
@@ -206,17 +206,7 @@ pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
         Request::ForgetChecked(executable) => {
             memory.forget_checked(executable).map(|was| Reply::Forgotten(usize::from(was)))
         }
-        Request::Snapshot
-        | Request::History(_)
-        | Request::Machine
-        | Request::SetPolicy(_)
-        | Request::Wish(_)
-        | Request::WishOf(..)
-        | Request::Mold(_)
-        | Request::Decision(_)
-        | Request::Decisions(_) => {
-            return Reply::Error("that isn't about profiles".into());
-        }
+        _ => return Reply::Error("that isn't about profiles".into()),
     };
     reply.unwrap_or_else(|e| Reply::Error(e.to_string()))
 }

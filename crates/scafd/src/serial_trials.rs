@@ -1,5 +1,5 @@
-//! The serial experiments of one program: which region is tried next, and what became of it. What the program
-//! tells counts only for the region asked for, and a time only if it is possible.
+//! The serial experiments of one program: which region is tried next, and its result. The program's account
+//! counts only for the region asked for, and a time only if it is possible.
 
 use crate::control;
 use scaf_policy::experiment_candidate::{self, Candidate};
@@ -20,11 +20,11 @@ pub enum When {
     Always,
 }
 
-/// An order that isn't carried out within this time is taken back.
+/// An order that isn't carried out within this time is withdrawn.
 const PATIENCE_NS: u64 = 10_000_000_000;
-/// For so long a region isn't tried whose team could not be made smaller.
+/// How long a region isn't tried whose team could not be made smaller.
 const REST_NS: u64 = 2_000_000_000;
-/// Regions that are remembered as tried; with more of them, no further one is.
+/// Regions that are remembered as tried; there are no further ones.
 const MOST: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ struct Tried {
     measured: bool,
 }
 
-/// The memory of one program's experiments.
+/// One program's experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Trials {
     order: Option<(Order, u64)>,
@@ -46,8 +46,8 @@ pub struct Trials {
 }
 
 impl Trials {
-    /// Takes in what the program's page says at `now_ns`. True if the order there is to be taken back: it was
-    /// carried out, or nobody came by.
+    /// Reads the page at `now_ns`. True if the order there is to be withdrawn: it was carried out, or is too
+    /// old.
     pub fn take(&mut self, page: &Experiments, observed: &mut Observed, now_ns: u64) -> bool {
         let new = page.latest().filter(|(made, _)| *made != self.made);
         if let Some((made, account)) = new {
@@ -79,8 +79,8 @@ impl Trials {
     }
 
     /// The next order for a program with `dop` contexts, if one is worth it. A region is tried once, and
-    /// again in another phase or after `again_ns` (0: never). `memory` gives the process's bytes of memory
-    /// and those of its own.
+    /// again in another phase or after `again_ns` (0: never). `memory` gives the bytes of memory of the
+    /// process, and those that are private.
     pub fn next(
         &mut self,
         observed: &Observed,
@@ -114,7 +114,6 @@ impl Trials {
         Some(order)
     }
 
-    /// What people see of it.
     pub fn snapshot(&self) -> control::Experiments {
         control::Experiments {
             made: self.made,
@@ -124,12 +123,12 @@ impl Trials {
     }
 }
 
-/// Rows of marks are no regions that could be run.
+/// Rows of marks can't be run.
 fn is_mark(region: u64) -> bool {
     region >> 47 != 0
 }
 
-/// The region's time on one context, in seconds, if the account is one of a time.
+/// The region's time on one context in seconds, if it was measured.
 fn time(account: &Account) -> Option<f64> {
     let seconds = |ns: u64| ns as f64 * 1e-9;
     let measured = account.outcome == Outcome::Measured;

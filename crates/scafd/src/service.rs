@@ -1,5 +1,4 @@
-//! What a service manager gives us, and what it wants to hear: systemd's protocols of `sd_listen_fds(3)` and
-//! `sd_notify(3)`. Without one, nothing is given and nothing is said.
+//! systemd's protocols of `sd_listen_fds(3)` and `sd_notify(3)`.
 
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use std::env;
@@ -10,12 +9,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant};
 
-/// The first file descriptor that a service manager hands over.
+/// The first file descriptor that a service manager passes.
 const FIRST: RawFd = 3;
 
-/// The socket that a service manager listens on for us. To be asked for once, before we open any file.
-/// # Errors
-/// It hands over something else than one socket.
+/// The socket that a service manager passes; an error if it passes anything else. To be called once, before
+/// any file is opened.
 pub fn given_socket() -> io::Result<Option<OwnedFd>> {
     if number("LISTEN_PID") != Some(u64::from(std::process::id())) {
         return Ok(None);
@@ -33,7 +31,7 @@ pub fn given_socket() -> io::Result<Option<OwnedFd>> {
     Ok(Some(fd))
 }
 
-/// Tells the service manager how we are.
+/// Notifies the service manager of our state.
 #[derive(Default)]
 pub struct Notify {
     socket: Option<UnixDatagram>,
@@ -42,7 +40,7 @@ pub struct Notify {
 }
 
 impl Notify {
-    /// As the environment says; where that is wrong, nothing is sent.
+    /// By the environment; if that is wrong, nothing is sent.
     pub fn of_environment() -> Notify {
         let Some(socket) = connect() else { return Notify::default() };
         let ours = number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));
@@ -50,13 +48,13 @@ impl Notify {
         Notify { socket: Some(socket), every: within.map(|within| within / 2), next: None }
     }
 
-    /// We listen.
+    /// The daemon listens.
     pub fn ready(&mut self) {
         self.say("READY=1");
         self.next = self.every.map(|every| Instant::now() + every);
     }
 
-    /// We go on; said as often as the watchdog wants to hear it.
+    /// The daemon is alive; sent as often as the watchdog requires.
     pub fn alive(&mut self) {
         if self.next.is_some_and(|next| Instant::now() >= next) {
             self.say("WATCHDOG=1");
@@ -64,12 +62,11 @@ impl Notify {
         }
     }
 
-    /// When that is to be said next.
-    pub fn deadline(&self) -> Option<Instant> {
+    pub(crate) fn deadline(&self) -> Option<Instant> {
         self.next
     }
 
-    /// We are about to end.
+    /// The daemon is about to end.
     pub fn stopping(&self) {
         self.say("STOPPING=1");
     }

@@ -18,9 +18,7 @@ struct File {
     verdict: Vec<Spanned<Checked>>,
 }
 
-/// Reads a file.
-/// # Errors
-/// It cannot be read, is no TOML, or says something else or the same executable twice; the error names the
+/// Reads a file; the error of invalid TOML, another key or a second verdict about an executable names the
 /// line.
 pub fn load(path: &Path) -> Result<Verdicts, Error> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;

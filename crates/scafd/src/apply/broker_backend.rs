@@ -1,4 +1,4 @@
-//! Applies changes through the broker process.
+//! Applies changes through the broker.
 
 use super::MASKS;
 use super::guardian::Lease;
@@ -10,7 +10,6 @@ use std::io;
 
 const _: () = assert!(MASKS <= MOST_MASKS);
 
-/// Applies changes through the broker process.
 pub(super) struct BrokerBackend {
     pub broker: Broker,
     pub lease: Lease,

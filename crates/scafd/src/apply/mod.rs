@@ -1,7 +1,7 @@
-//! Changes the system: the affinity of programs' threads, and whether they run at all ([`gang`]). No other
-//! module of the daemon does. A program that is given fewer PUs than its own has its threads' affinity
-//! *narrowed*. Threads that have bound themselves, whose mask is neither the program's own nor one that we
-//! set, keep it. What is narrowed is recorded for the [`guardian`] first.
+//! Changes the system: the affinity of programs' threads, and whether they run ([`gang`]). A program that is
+//! granted fewer PUs than its own has its threads' affinity *narrowed*. Threads that have bound themselves,
+//! whose mask is neither the program's own nor one that we set, keep it. What is narrowed is recorded for the
+//! [`guardian`] first.
 
 mod broker_backend;
 pub mod gang;
@@ -25,7 +25,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use threads::sweep;
 
-/// Carries out what the daemon decides.
+/// Carries out the daemon's decisions.
 pub struct Apply {
     observer: Observer,
     gangs: Option<Gangs>,
@@ -66,14 +66,12 @@ impl Apply {
         self.broker.as_ref()
     }
 
-    /// Whether there was a broker, and is none any more: nothing can be done then.
+    /// Whether there was a broker, and is none any more.
     pub fn is_lost(&self) -> bool {
         self.broker.as_ref().is_some_and(Broker::is_lost)
     }
 
-    /// Says that the process at the other end of a connection is to be managed.
-    /// # Errors
-    /// The broker sees another process there, or is lost.
+    /// Registers the process at the other end of a connection with the broker.
     pub fn attach(&self, connection: BorrowedFd) -> io::Result<()> {
         match &self.broker {
             Some(broker) => broker.ask_with(&Ask::Attach, connection)?.done().map(drop),
@@ -81,34 +79,32 @@ impl Apply {
         }
     }
 
-    /// Says that a process is managed no more.
+    /// Removes a process that is no longer managed from the broker's.
     pub fn leave(&self, pid: u32) {
         if let Some(broker) = &self.broker {
             let _ = broker.ask(&Ask::Leave(pid));
         }
     }
 
-    /// Sees to it that there is a guardian.
-    pub fn look_after_guardian(&self) {
+    pub(crate) fn look_after_guardian(&self) {
         if let Backend::Local(guardian) = &self.backend {
             guardian.look_after();
         }
     }
 
-    /// Has the guardian look at the lease.
-    pub fn wake_guardian(&self) {
+    pub(crate) fn wake_guardian(&self) {
         if let Backend::Local(guardian) = &self.backend {
             guardian.wake();
         }
     }
 
-    /// The same, where programs can take turns as well.
+    /// Adds turns.
     #[must_use]
     pub fn with_gangs(self, gangs: Option<Gangs>) -> Apply {
         Apply { gangs, ..self }
     }
 
-    /// By what programs take turns, if they can.
+    /// Turns, if programs can take any.
     pub fn gangs(&mut self) -> Option<&mut Gangs> {
         self.gangs.as_mut()
     }
@@ -119,7 +115,7 @@ impl Apply {
     }
 
     /// Says until when affinities are to stay as they are; `None` while nobody is attached. True if that was
-    /// over before: the guardian has given all of them back.
+    /// over: the guardian has restored them all.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
         let was_over = match &mut self.backend {
             Backend::Local(guardian) => guardian.renew(until_ns),
@@ -132,9 +128,7 @@ impl Apply {
         was_over
     }
 
-    /// Sets the affinity of all threads to `mask`. Gives what the kernel took (within the cpuset).
-    /// # Errors
-    /// The process is gone, or the kernel refuses.
+    /// Sets the affinity of all threads to `mask`. Gives what the kernel set (within the cpuset).
     pub fn narrow(&mut self, target: &Target, mask: &PuSet) -> Result<PuSet, Trouble> {
         let guardian = match &mut self.backend {
             Backend::Local(guardian) => guardian,
@@ -157,13 +151,11 @@ impl Apply {
         }
     }
 
-    /// Gives all threads the program's own affinity back.
-    /// # Errors
-    /// As for [`Apply::narrow`]; the guardian keeps its record then.
+    /// Restores all threads' own affinity. On an error the guardian keeps its record.
     pub fn restore(&mut self, target: &Target) -> Result<(), Trouble> {
         let guardian = match &mut self.backend {
             Backend::Local(guardian) => guardian,
-            // Where nothing was set there is nothing to ask for.
+            // Nothing was set.
             Backend::Broker(_) if target.masks.is_empty() => return Ok(()),
             Backend::Broker(broker) => return broker.restore(target),
             Backend::DryRun => return Ok(()),
@@ -180,8 +172,8 @@ impl Apply {
         result
     }
 
-    /// Gives a child process that was born with a narrowed affinity its parent's own. Gives how many threads
-    /// were looked at.
+    /// Gives a child that was born with a narrowed affinity its parent's own. Gives the number of threads
+    /// checked.
     pub fn restore_child(&self, pid: u32, parent: &Target) -> u32 {
         let narrow = |mask: &PuSet| mask != parent.own && parent.masks.contains(mask);
         if self.leaves_affinities() || !affinity(pid).is_ok_and(|mask| narrow(&mask)) {

@@ -1,6 +1,6 @@
-//! The ways to stop a program for a while, and one program stopped by one of them. A program's group is made
-//! within the group that it is in, so that its limits go on to hold, and is called `scaf-gang-DAEMON-PROGRAM`
-//! by process ids. Only the program is moved there; children born there are put back ([`Stoppable::evict`]).
+//! The ways to stop a program, and one program stopped by one of them. A program's group is made within its
+//! own group, so that its limits still hold, and is called `scaf-gang-DAEMON-PROGRAM` by process ids. Only
+//! the program is moved there; children born there are moved back ([`Stoppable::evict`]).
 
 use crate::apply::groups;
 use crate::observe::{Observer, cgroup};
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 /// How the names of the daemon's groups begin.
 pub const NAME: &str = "scaf-gang-";
-/// Groups that are looked through when the daemon starts, some 10 us each.
+/// Groups that are searched when the daemon starts, some 10 us each.
 const MOST_GROUPS: u32 = 20_000;
 
-/// Which way of stopping the configuration asks for.
+/// How the configuration wants programs to be stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GangBy {
@@ -56,7 +56,7 @@ impl Way {
         Way::ALL.iter().zip(1..).find(|(way, _)| **way == self).map_or(0, |(_, code)| code)
     }
 
-    /// The way of that [`Way::code`].
+    /// The inverse of [`Way::code`].
     pub fn of_code(code: u32) -> Option<Way> {
         Way::ALL.get((code as usize).checked_sub(1)?).copied()
     }
@@ -82,7 +82,7 @@ impl Way {
         }
     }
 
-    /// The file of a group, and what is written into it to stop and to go.
+    /// The file of a group, and what is written into it to stop and to continue.
     fn switch(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Way::FreezeV2 => ("cgroup.freeze", "1", "0"),
@@ -102,9 +102,8 @@ impl Way {
         }
     }
 
-    /// The first of them that this machine allows, tried on an empty group within the daemon's own.
-    /// # Errors
-    /// No way works; a sentence for each that says why.
+    /// The first of them that works on this machine, tried on an empty group within the daemon's own. An
+    /// error says for each why not.
     pub fn choose(root: &Path, by: GangBy) -> Result<Way, String> {
         let mut why = Vec::new();
         for way in Way::permitted(by) {
@@ -126,7 +125,6 @@ impl Way {
         made
     }
 
-    /// Makes a group, and opens the file that stops it.
     fn make(self, group: &Path) -> io::Result<File> {
         let at = |path: &Path, error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))
@@ -169,9 +167,7 @@ pub struct Stoppable {
 }
 
 impl Stoppable {
-    /// Takes hold of a program.
-    /// # Errors
-    /// It has ended, or the system refuses; then the program is as before.
+    /// Makes the program's group. On an error the program is as before: it has ended, or the system refuses.
     pub fn take(root: &Path, way: Way, pid: u32, starttime: u64) -> io::Result<Stoppable> {
         let group = match way.controller() {
             None => {
@@ -203,7 +199,7 @@ impl Stoppable {
         };
         let held = Stoppable { way, pid, starttime, group, stopped: false };
         if !held.is_there(root) {
-            // Another process has its number by now.
+            // Its id is another process's by now.
             let _ = held.release();
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -224,9 +220,7 @@ impl Stoppable {
         self.group.as_ref().map(|(_, group, _)| group.as_path())
     }
 
-    /// Stops the program, or lets it go on.
-    /// # Errors
-    /// The kernel's: mostly that it has ended.
+    /// Stops or continues the program; fails mostly because it has ended.
     pub fn set(&mut self, stopped: bool) -> io::Result<()> {
         let (_, stop, go) = self.way.switch();
         match &self.group {
@@ -250,7 +244,7 @@ impl Stoppable {
         }
     }
 
-    /// Lets it go for good. Gives its group if that can't be removed yet: a killed process leaves it later.
+    /// Continues it for good. Gives its group if that can't be removed yet: a killed process leaves it later.
     pub fn release(mut self) -> Option<PathBuf> {
         let _ = self.set(false);
         let (_, group, _) = self.group.take()?;

@@ -1,8 +1,6 @@
-//! The daemon's connection to the broker process (`broker_process`), which keeps the few rights that a daemon
-//! for all users needs.
-//!
-//! The daemon has no privileges. It asks over a socket pair, by packets of one size ([`protocol`]), and waits
-//! for each answer. The broker checks every request. If it no longer answers, the daemon ends.
+//! The daemon's connection to the broker process (`broker_process`), which has the few rights that a daemon
+//! for all users needs. Requests and answers are packets of one size ([`protocol`]) over a socket pair; the
+//! broker checks every request. If it no longer answers, the daemon ends.
 
 pub mod fd_passing;
 pub mod protocol;
@@ -44,7 +42,7 @@ impl Broker {
         Ok(Broker(Arc::new(Line { socket, pid, turn, lost })))
     }
 
-    /// Waits for its first packet: how it stops programs.
+    /// Waits for the first packet: how the broker stops programs.
     pub fn greeting(&self) -> io::Result<u32> {
         // It may first restore what an earlier daemon had narrowed, of any number of processes.
         set_socket_timeout(&self.0.socket, Timeout::Recv, Some(START))?;
@@ -61,7 +59,6 @@ impl Broker {
         self.0.exchange(ask, None).map(|(answer, _)| answer)
     }
 
-    /// The same with a descriptor.
     pub fn ask_with(&self, ask: &Ask, fd: BorrowedFd) -> io::Result<Answer> {
         self.0.exchange(ask, Some(fd)).map(|(answer, _)| answer)
     }

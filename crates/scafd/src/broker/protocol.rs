@@ -14,17 +14,15 @@ pub const BYTES: usize = 8 * WORDS;
 /// Bytes of a text in an answer.
 pub const MOST_TEXT: usize = 256;
 
-/// A process: the start time tells it from a later one with the same id.
+/// A process; the start time distinguishes it from a later one with the same id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Who {
-    /// Process id.
     pub pid: u32,
-    /// When it started, in clock ticks since boot.
+    /// In clock ticks since boot.
     pub starttime: u64,
 }
 
 /// A request of the daemon. Each has one answer.
-#[allow(missing_docs)] // names say enough of most fields
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ask {
     /// Manage the process at the other end of the connection that comes along.
@@ -48,22 +46,9 @@ pub enum Ask {
     /// Has an inspection ended?
     Ended(u32),
     /// Open a counter of a thread; of the broker itself if both ids are 0.
-    Count {
-        pid: u32,
-        tid: u32,
-        /// Which unit counts.
-        kind: u32,
-        /// Which event of it.
-        config: [u64; 3],
-    },
+    Count { pid: u32, tid: u32, kind: u32, config: [u64; 3] },
     /// Add a member to the latest turn, or begin another turn with it.
-    Member {
-        /// Whether a turn begins.
-        begins: bool,
-        /// Slices of the turn.
-        slices: u32,
-        who: Who,
-    },
+    Member { begins: bool, slices: u32, who: Who },
     /// Put the turns that were added since the last time into effect.
     TakeTurns,
     /// Which member couldn't be stopped?
@@ -323,15 +308,13 @@ mod tests {
 
     fn ask() -> impl Strategy<Value = Ask> {
         let masks = || proptest::collection::vec(set(), 0..=MOST_MASKS);
+        let member = |(begins, slices, who)| Ask::Member { begins, slices, who };
+        let narrow = |(who, own, masks, mask)| Ask::Narrow { who, own, masks, mask };
+        let count = |([pid, tid, kind], config): ([u32; 3], _)| Ask::Count { pid, tid, kind, config };
         prop_oneof![
             Just(Ask::Attach),
             any::<u32>().prop_map(Ask::Leave),
-            (who(), set(), masks(), set()).prop_map(|(who, own, masks, mask)| Ask::Narrow {
-                who,
-                own,
-                masks,
-                mask
-            }),
+            (who(), set(), masks(), set()).prop_map(narrow),
             (who(), set(), masks()).prop_map(|(who, own, masks)| Ask::Restore { who, own, masks }),
             any::<[u32; 2]>().prop_map(|[pid, parent]| Ask::RestoreChild { pid, parent }),
             any::<u32>().prop_map(Ask::Executable),
@@ -339,17 +322,8 @@ mod tests {
             any::<u32>().prop_map(Ask::Calm),
             any::<u32>().prop_map(Ask::Kill),
             any::<u32>().prop_map(Ask::Ended),
-            (any::<[u32; 3]>(), any::<[u64; 3]>()).prop_map(|([pid, tid, kind], config)| Ask::Count {
-                pid,
-                tid,
-                kind,
-                config
-            }),
-            (any::<bool>(), any::<u32>(), who()).prop_map(|(begins, slices, who)| Ask::Member {
-                begins,
-                slices,
-                who
-            }),
+            (any::<[u32; 3]>(), any::<[u64; 3]>()).prop_map(count),
+            (any::<bool>(), any::<u32>(), who()).prop_map(member),
             Just(Ask::TakeTurns),
             Just(Ask::Unstopped),
             Just(Ask::Wake),

@@ -17,11 +17,9 @@ const GENERATIONS: usize = 8;
 /// A process that attached.
 #[derive(Clone, Debug)]
 pub struct One {
-    /// Which process.
     pub who: Who,
     /// Its user then. If it becomes another user's, it isn't changed any more.
     pub uid: u32,
-    /// Its group.
     pub gid: u32,
     /// Its own affinity, and those that we have set.
     pub affinities: Option<(PuSet, Vec<PuSet>)>,
@@ -66,12 +64,10 @@ impl Attached {
         Ok(())
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Removes one.
     pub fn remove(&mut self, pid: u32) {
         self.all.remove(&pid);
     }

@@ -14,28 +14,20 @@ pub struct Helpers(Vec<Child>);
 
 impl Helpers {
     /// Starts one: its process id, and the pipe of its answer.
-    pub fn start(
-        &mut self,
-        pid: u32,
-        uid: u32,
-        gid: u32,
-        known: Option<OwnedFd>,
-    ) -> io::Result<(u32, OwnedFd)> {
+    pub fn start(&mut self, pid: u32, user: User, known: Option<OwnedFd>) -> io::Result<(u32, OwnedFd)> {
         if self.0.len() >= MOST {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
-        let (child, out) = spawn(pid, User { uid, gid }, known)?;
+        let (child, out) = spawn(pid, user, known)?;
         let helper = child.id();
         self.0.push(child);
         Ok((helper, out))
     }
 
-    /// Lowers its priority.
     pub fn calm_down(&self, helper: u32) {
         self.0.iter().filter(|child| child.id() == helper).for_each(|child| calm_down(child.id()));
     }
 
-    /// Kills it.
     pub fn kill(&mut self, helper: u32) {
         self.0.iter_mut().filter(|child| child.id() == helper).for_each(|child| drop(child.kill()));
     }

@@ -1,8 +1,6 @@
 //! The broker process: keeps the few rights that a daemon for all users needs, and does what the daemon asks
-//! after checking it. It reads nothing that users wrote.
-//!
-//! It is forked before the daemon gives its rights up, and is the parent of the
-//! [guardian](crate::apply::guardian), which restores everything if daemon or broker are killed.
+//! after checking it. It reads nothing that users wrote. It is forked before the daemon drops its rights, and
+//! is the parent of the [guardian](crate::apply::guardian), which restores everything if either is killed.
 
 mod attached;
 mod helpers;
@@ -14,6 +12,7 @@ use crate::apply::{Apply, Target, Trouble};
 use crate::broker::protocol::{Answer, Ask, BYTES, MOST_TEXT, Who};
 use crate::broker::{Broker, fd_passing};
 use crate::fork;
+use crate::inspect::User;
 use crate::log::Limiter;
 use crate::observe::counters::{Code, Counter};
 use crate::observe::proc_pid::Process;
@@ -85,7 +84,7 @@ struct Server {
     /// Whether programs take turns now.
     take_turns: bool,
     unstopped: VecDeque<(Member, String)>,
-    complaints: Limiter,
+    limiter: Limiter,
 }
 
 impl Server {
@@ -100,7 +99,7 @@ impl Server {
             turns: Vec::new(),
             take_turns: false,
             unstopped: VecDeque::new(),
-            complaints: Limiter::default(),
+            limiter: Limiter::default(),
         }
     }
 
@@ -172,7 +171,7 @@ impl Server {
         match error.kind() {
             io::ErrorKind::NotFound => Answer::Gone,
             io::ErrorKind::PermissionDenied => {
-                self.complaints.warn("the daemon asked its broker for something that it may not have");
+                self.limiter.warn("the daemon asked its broker for something that it may not have");
                 Answer::Refused(libc::EPERM)
             }
             io::ErrorKind::QuotaExceeded => Answer::Refused(libc::EDQUOT),
@@ -184,17 +183,11 @@ impl Server {
     fn act(&mut self, ask: &Ask, fd: Option<OwnedFd>) -> Answered {
         let done = |number: u64| Ok((Answer::Done(number), None));
         match ask {
-            Ask::Attach => {
-                self.attached.add(&fd.ok_or(io::ErrorKind::InvalidInput)?)?;
-                done(0)
-            }
-            Ask::Leave(pid) => {
-                self.attached.remove(*pid);
-                done(0)
-            }
-            Ask::Narrow { who, own, masks, mask } => self.narrow(*who, own, masks, mask),
-            Ask::Restore { who, own, masks } => self.restore(*who, own, masks),
-            Ask::RestoreChild { pid, parent } => self.restore_child(*pid, *parent),
+            Ask::Attach => self.attached.add(&fd.ok_or(io::ErrorKind::InvalidInput)?)?,
+            Ask::Leave(pid) => self.attached.remove(*pid),
+            Ask::Narrow { who, own, masks, mask } => return self.narrow(*who, own, masks, mask),
+            Ask::Restore { who, own, masks } => return self.restore(*who, own, masks),
+            Ask::RestoreChild { pid, parent } => self.restore_child(*pid, *parent)?,
             Ask::Executable(pid) => {
                 let one = self.attached.own(*pid)?;
                 let open = || {
@@ -202,29 +195,22 @@ impl Server {
                     let flags = OFlags::PATH | OFlags::CLOEXEC;
                     Ok(rustix::fs::open(format!("/proc/{pid}/exe"), flags, Mode::empty())?)
                 };
-                let file = privileges::as_user(one.uid, one.gid, open)?;
-                Ok((Answer::Done(0), Some(file)))
+                return Ok((Answer::Done(0), Some(privileges::as_user(one.uid, one.gid, open)?)));
             }
             Ask::Inspect(pid) => {
                 let one = self.attached.own(*pid)?;
-                let (helper, out) = self.helpers.start(*pid, one.uid, one.gid, fd)?;
-                Ok((Answer::Done(u64::from(helper)), Some(out)))
+                let (helper, out) = self.helpers.start(*pid, User { uid: one.uid, gid: one.gid }, fd)?;
+                return Ok((Answer::Done(u64::from(helper)), Some(out)));
             }
-            Ask::Calm(helper) => {
-                self.helpers.calm_down(*helper);
-                done(0)
-            }
-            Ask::Kill(helper) => {
-                self.helpers.kill(*helper);
-                done(0)
-            }
-            Ask::Ended(helper) => done(u64::from(self.helpers.ended(*helper))),
+            Ask::Calm(helper) => self.helpers.calm_down(*helper),
+            Ask::Kill(helper) => self.helpers.kill(*helper),
+            Ask::Ended(helper) => return done(u64::from(self.helpers.ended(*helper))),
             Ask::Count { pid, tid, kind, config } => {
                 self.has_thread(*pid, *tid)?;
                 let counter = Counter::open(Code { kind: *kind, config: *config }, *tid)?;
                 // Meanwhile the thread may have ended, and its id be another user's.
                 self.has_thread(*pid, *tid)?;
-                Ok((Answer::Done(0), Some(counter.into())))
+                return Ok((Answer::Done(0), Some(counter.into())));
             }
             Ask::Member { begins, slices, who } => {
                 self.attached.same(*who)?;
@@ -233,36 +219,29 @@ impl Server {
                     Some(turn) => turn.members.push(member),
                     None => self.turns.push(Turn { slices: (*slices).max(1), members: vec![member] }),
                 }
-                done(0)
             }
             Ask::TakeTurns => {
                 let turns = std::mem::take(&mut self.turns);
                 let gangs = self.backend.gangs().ok_or(io::ErrorKind::InvalidInput)?;
                 self.take_turns = !turns.is_empty();
                 gangs.take(turns);
-                done(gangs.slice().as_nanos() as u64)
+                return done(gangs.slice().as_nanos() as u64);
             }
             Ask::Unstopped => {
                 self.unstopped.extend(self.backend.gangs().map(Gangs::failed).unwrap_or_default());
                 let Some((member, mut why)) = self.unstopped.pop_front() else { return done(0) };
                 why.truncate(why.floor_char_boundary(MOST_TEXT));
                 let who = Who { pid: member.pid, starttime: member.starttime };
-                Ok((Answer::Unstopped(who, why), None))
+                return Ok((Answer::Unstopped(who, why), None));
             }
-            Ask::Wake => {
-                self.backend.wake_guardian();
-                done(0)
-            }
+            Ask::Wake => self.backend.wake_guardian(),
             Ask::Unlink => {
                 let _ = rustix::fs::unlink(&self.socket);
                 let _ = rustix::fs::unlink(self.socket.with_extension("lock"));
-                done(0)
             }
-            Ask::SetBans(users) => {
-                set_bans(&self.socket, users)?;
-                done(0)
-            }
+            Ask::SetBans(users) => set_bans(&self.socket, users)?,
         }
+        done(0)
     }
 
     fn narrow(&mut self, who: Who, own: &PuSet, masks: &[PuSet], mask: &PuSet) -> Answered {
@@ -291,7 +270,7 @@ impl Server {
     }
 
     /// Restores a child whose affinity is one that we set for its parent, whichever user it is.
-    fn restore_child(&mut self, pid: u32, parent: u32) -> Answered {
+    fn restore_child(&mut self, pid: u32, parent: u32) -> io::Result<()> {
         let one = self.attached.former(parent)?.clone();
         let Some((own, masks)) = &one.affinities else { return Err(io::ErrorKind::PermissionDenied.into()) };
         if !self.attached.is_child(pid, parent) {
@@ -299,7 +278,7 @@ impl Server {
         }
         let target = Target { pid: parent, starttime: one.who.starttime, own, masks };
         self.backend.restore_child(pid, &target);
-        Ok((Answer::Done(0), None))
+        Ok(())
     }
 }
 

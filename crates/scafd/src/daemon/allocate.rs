@@ -8,15 +8,14 @@ use scaf_policy::place::{Style, Want, place_allocation, scatter};
 use scaf_policy::{Allocation, Decision, Dop, Machine, Policy, ProgramId, PuSet, Topology, allocate};
 use std::collections::BTreeMap;
 
-/// The policy, and what it has decided.
+/// The policy and its decisions.
 pub(super) struct Decider {
     pub policy: Box<dyn Policy>,
     pub journal: Journal,
-    /// How many decisions there were.
     pub decisions: u64,
-    /// How long the latest pass took that decided anything.
+    /// How long the latest pass with a decision took.
     pub took_ns: u64,
-    /// Number of the first decision by the policy that is in force.
+    /// Number of the present policy's first decision.
     since: u64,
 }
 
@@ -31,7 +30,6 @@ impl Decider {
         self.since = self.decisions + 1;
     }
 
-    /// Decides about all that are managed, if there are any.
     pub fn allocate(
         &mut self,
         registry: &Registry,

@@ -9,7 +9,7 @@ use crate::inspect::When;
 use crate::observe::proc_pid::{Process, Stat};
 use crate::observe::slurm_step::Step;
 use crate::observe::{affinity, clock};
-use crate::registry::{Code, Evidence, Grant, Identity, Limits, Program, Reach, no_pus, usable};
+use crate::registry::{Code, Evidence, Grant, Identity, Limits, Phase, Program, Reach, no_pus, usable};
 use crate::talk::Peer;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, FLAG_STARTING, Hello};
@@ -20,7 +20,7 @@ impl Daemon {
         self.timers.busy();
         let admitted = self.admit(id, peer, hello);
         if let Err(e) = &admitted {
-            self.complaints.warn(peer.owner, format_args!("process {} runs unmanaged: {e:#}", peer.pid));
+            self.limiters.warn(peer.owner, format_args!("process {} runs unmanaged: {e:#}", peer.pid));
             self.talk.refuse(id.0);
             if self.registry.by_pid(peer.pid).is_none() {
                 self.apply.leave(peer.pid);
@@ -61,14 +61,15 @@ impl Daemon {
         };
         let rigid = has(FLAG_RIGID).then(|| "its user says so (scaf run --rigid)".into());
         let profile = self.config.profiles.get(&identity.name).cloned();
-        let mut program = Program::new(
+        let mut program = Program {
             identity,
-            limits.permitted(self.scope, peer.uid),
+            limits: limits.permitted(self.scope, peer.uid),
             reach,
-            Code::pending(hello.modules, has(FLAG_EXACT), rigid),
-            Grant::before(set, stat.threads),
-            Evidence::new(clock::ticks(), cpu_ns, self.config.rc_s, profile),
-        );
+            code: Code::pending(hello.modules, has(FLAG_EXACT), rigid),
+            grant: Grant::before(set, stat.threads),
+            evidence: Evidence::new(clock::ticks(), cpu_ns, self.config.rc_s, profile),
+            phase: Phase::default(),
+        };
         program.phase.came_at_work = has(FLAG_AT_WORK);
         let starting = has(FLAG_STARTING);
         if starting {

@@ -11,9 +11,8 @@ use scaf_policy::{PuSet, Topology};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// The machine, as far as it may be allocated.
+/// The machine, and the part of it that may be allocated.
 pub(super) struct Capacity {
-    /// All of the machine.
     pub machine: Topology,
     /// Whether that is another machine than this one, in a dry run.
     pub is_pretended: bool,
@@ -37,7 +36,6 @@ impl Capacity {
         new
     }
 
-    /// Reads the limits again.
     pub fn refresh(&mut self, observer: &Observer) {
         self.limits = if self.is_pretended {
             // In slow motion, contexts are groups with quotas.
@@ -95,9 +93,8 @@ impl Capacity {
         }
     }
 
-    /// Contexts that are left to unmanaged processes, given those that they keep busy. Where users come first
-    /// (`by_user`) they are one user more, all together, and have no more than its part: else who leaves scaf
-    /// out would have all.
+    /// Contexts that are left to unmanaged processes, which keep `busy` of them busy. `by_user`: together
+    /// they are one user more and have no more than its part, else whoever avoids scaf would have all.
     pub fn unmanaged(&self, busy: u32, registry: &Registry, by_user: bool) -> u32 {
         if !by_user {
             return busy;
@@ -106,15 +103,6 @@ impl Capacity {
         let users: BTreeSet<u32> = managed.map(|program| program.identity.owner).collect();
         busy.min(part_of_one_more(self.limits.contexts(), users.len().max(1)))
     }
-}
-
-/// Of so many contexts, those that some managed program may use: two that may use the same 12 of 16 have 6
-/// each.
-pub(super) fn within_reach(registry: &Registry, contexts: u32) -> u32 {
-    let programs = registry.iter().filter(|program| program.reach.alone.is_none());
-    let all = programs.fold(PuSet::new(), |all, program| all.union(&program.reach.usable));
-    let most = if all.is_empty() { u32::MAX } else { u32::try_from(all.len()).unwrap_or(u32::MAX) };
-    contexts.min(most)
 }
 
 /// What each has, to the nearest context, if that many users and one more have equally many.

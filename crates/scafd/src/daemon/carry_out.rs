@@ -10,12 +10,11 @@ use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Fewest ticks of the daemon for which a lease holds.
 const LEAST_TICKS: f64 = 3.0;
 
 impl Daemon {
-    /// Carries a decision out: writes changed grants to their pages and sets the affinities, those that lose
-    /// contexts first, and has turns taken.
+    /// Writes changed grants to their pages and sets affinities, those that lose contexts first, and has
+    /// turns taken.
     pub(super) fn apply(&mut self, allocation: &Allocation, places: BTreeMap<ProgramId, PuSet>) {
         self.grants.decide(&self.registry, allocation, places);
         let changed = self.update_grants();
@@ -25,7 +24,7 @@ impl Daemon {
         }
     }
 
-    /// Records a decision for viewers, and sends all newcomers their pages.
+    /// Records a decision for viewers, and sends newcomers their pages.
     pub(super) fn publish(&mut self, decision: Option<Entry>) {
         if let Some(decision) = decision {
             self.decider.record(decision, &self.registry, &self.config);
@@ -86,7 +85,7 @@ impl Daemon {
             Err(Trouble::Gone(_)) => {}
             Err(trouble) => {
                 let text = format_args!("program {} is left alone: {trouble}", id.0);
-                self.complaints.warn(program.identity.owner, text);
+                self.limiters.warn(program.identity.owner, text);
                 self.leave_alone(id, trouble.to_string());
             }
         }
@@ -105,18 +104,16 @@ impl Daemon {
         self.write_grant(id);
     }
 
-    /// Writes a program's grant page.
     pub(super) fn write_grant(&mut self, id: ProgramId) {
         if let (Some(program), Some(pages)) = (self.registry.get(id), self.talk.pages(id.0)) {
-            let masks =
-                Masks { granted: mask_words(&program.grant.pus), own: mask_words(&program.reach.own) };
+            let (granted, own) = (mask_words(&program.grant.pus), mask_words(&program.reach.own));
             let ours: Vec<_> = program.grant.masks.iter().rev().map(mask_words).collect();
             pages.record(&ours);
-            pages.publish(program.word(), &masks);
+            pages.publish(program.word(), &Masks { granted, own });
         }
     }
 
-    /// Sends a newcomer its pages, in which its first grant stands by now. False if it has gone.
+    /// Sends a newcomer its pages with its first grant. False if it has gone.
     fn welcome(&mut self, id: ProgramId) -> bool {
         self.newcomers.remove(id);
         let sent = self.talk.welcome(id.0);
@@ -127,8 +124,7 @@ impl Daemon {
     }
 
     /// Renews all leases: grants hold for a few seconds, so that programs run as without this daemon soon
-    /// where it is stopped or hangs. Clients find their lease over at a region, and the guardian gives
-    /// affinities back. Where it has, they are set again.
+    /// after it is stopped or hangs. Then the guardian restores affinities, and here they are set again.
     pub(super) fn renew_leases(&mut self) {
         let seconds = self.config.lease_s.max(LEAST_TICKS / self.rate_hz());
         let until_ns = now_ns() + (seconds * 1e9) as u64;

@@ -1,11 +1,9 @@
-//! Programs whose affinity is set later than their grant is published: those that lose contexts while a BLAS
-//! of theirs is in a call on several threads, and those whose user's budget is spent
-//! ([`super::move_budget`]).
+//! Affinities that are set later than their grant is published: of programs that lose contexts while a BLAS
+//! of theirs is in a call on several threads, and of users whose budget is spent ([`super::move_budget`]).
 //!
-//! Such a call can't be made smaller, and its threads wait for each other by spinning: folded onto one
-//! context, a Cholesky factorisation of 70 ms takes 2 s. The library reads the new grant for its next call.
-//! The program keeps its affinity until its threads are no more than its contexts, 20 to 30 ms after the
-//! call's end, or for [`LONGEST_NS`].
+//! The threads of such a call wait for each other by spinning: folded onto one context, a Cholesky
+//! factorisation of 70 ms takes 2 s. The program keeps its affinity until no more of its threads run than it
+//! has contexts, 20 to 30 ms after the call's end, or for [`LONGEST_NS`].
 
 use crate::registry::Program;
 use scaf_policy::ProgramId;
@@ -14,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 const LONGEST_NS: u64 = 1_000_000_000;
-/// Time between two looks.
+/// Time between two checks.
 pub(super) const LOOK: Duration = Duration::from_millis(15);
 /// Threads of a program that are asked whether they run, 6 us each.
 pub(super) const MOST_THREADS: usize = 12;
@@ -29,8 +27,8 @@ struct Deferred {
 }
 
 impl DeferredNarrowing {
-    /// Whether a program's affinity is set later; false if it is to be set now. It is, while its user's
-    /// budget is spent, and for a limited time while it is in a call.
+    /// Whether a program's affinity is to be set later: while its user's budget is spent, and for a limited
+    /// time while it is in a call.
     pub fn defers(&mut self, id: ProgramId, is_spent: bool, in_call: bool, now_ns: u64) -> bool {
         let until_ns = self.0.get(&id).map_or(now_ns + LONGEST_NS, |it| it.until_ns);
         let defers = is_spent || in_call && now_ns < until_ns;
@@ -45,12 +43,10 @@ impl DeferredNarrowing {
         self.0.contains_key(&id)
     }
 
-    /// Its affinity was set, or it has detached.
     pub fn remove(&mut self, id: ProgramId) {
         self.0.remove(&id);
     }
 
-    /// Programs that are to be looked at again.
     pub fn due(&self, now_ns: u64) -> Vec<ProgramId> {
         let is_due = |it: &Deferred| now_ns.saturating_sub(it.looked_ns) >= LOOK.as_nanos() as u64;
         self.0.iter().filter(|(_, it)| is_due(it)).map(|(id, _)| *id).collect()
@@ -61,8 +57,8 @@ impl DeferredNarrowing {
     }
 }
 
-/// Whether a program may be in a BLAS call that its threads have to be looked at for, by what it says of its
-/// runtimes. A library that follows grants is taken to be in one unless a region runs.
+/// Whether a program may be in a BLAS call, by the runtimes on its page. A library that follows grants is
+/// taken to be in one unless a region runs.
 pub(super) fn may_be_in_call(
     program: &Program,
     is_deferred: bool,

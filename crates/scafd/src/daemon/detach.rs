@@ -9,8 +9,8 @@ use crate::registry::Program;
 use scaf_policy::{Allocation, ProgramId};
 
 impl Daemon {
-    /// A program's connection has ended. True if that asks for a decision now. Contexts of one that lived for
-    /// a moment only are kept for a while: another one may follow.
+    /// A program's connection has ended. True if that asks for a decision now. The contexts of a short-lived
+    /// program are kept for a while, because another one may follow.
     pub(super) fn gone(&mut self, id: ProgramId) -> bool {
         let oversubscribed = self.is_oversubscribed();
         let mut short = false;
@@ -40,7 +40,7 @@ impl Daemon {
         self.depart(id)
     }
 
-    /// Takes a program out and gives it its own affinity back. True if there was one.
+    /// Removes a program and gives it its own affinity back. True if there was one.
     pub(super) fn depart(&mut self, id: ProgramId) -> bool {
         self.timers.busy();
         self.newcomers.remove(id);
@@ -53,7 +53,7 @@ impl Daemon {
         if let Err(trouble @ Trouble::Denied { .. }) = self.apply.restore(&program.target()) {
             // The guardian keeps its record and tries again when the daemon ends.
             let text = format_args!("program {} stays narrow: {trouble}", id.0);
-            self.complaints.warn(program.identity.owner, text);
+            self.limiters.warn(program.identity.owner, text);
         }
         self.apply.leave(program.identity.pid);
         let cpu_ns = self.observer.cpu_ns(program.identity.pid);
@@ -65,7 +65,7 @@ impl Daemon {
         true
     }
 
-    /// Detaches programs whose user has changed since they attached: what they may ask for was that user's.
+    /// Detaches programs whose user has changed since they attached: their limits were the former user's.
     /// They attach again by themselves. Once a second, a microsecond each.
     pub(super) fn detach_other_users(&mut self) {
         let changed = |program: &&Program| {

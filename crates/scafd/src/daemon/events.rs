@@ -1,4 +1,4 @@
-//! What clients, helpers and the memory say, and what follows from it.
+//! Acts on events of clients, inspection helpers and the profile database.
 
 use super::parts::{BROKER, Daemon, MEMORY, SIGNALS};
 use super::serial_phases;
@@ -14,32 +14,23 @@ impl Daemon {
     /// Acts on one event. True if it asks for a decision.
     pub(super) fn handle(&mut self, event: Event) -> bool {
         match event {
-            Event::Attach(id, peer, hello) => self.attach(ProgramId(id), peer, &hello),
+            Event::Attach(id, peer, hello) => return self.attach(ProgramId(id), peer, &hello),
+            Event::Gone(id) => return self.gone(ProgramId(id)),
+            Event::Control(id, peer, request) => return self.answer(id, peer, request),
+            Event::Ready(MEMORY) => return self.recalled(),
             Event::MoreModules(id, modules) => {
                 let id = ProgramId(id);
                 if self.registry.get_mut(id).is_some_and(|program| program.code.meets(modules)) {
                     self.inspect(id, modules, When::Quiet);
                 }
-                false
             }
-            Event::Entered(id) => {
-                self.entered(ProgramId(id));
-                false
-            }
-            Event::Gone(id) => self.gone(ProgramId(id)),
-            Event::Control(id, peer, request) => self.answer(id, peer, request),
-            Event::Ready(SIGNALS) => {
-                self.stop = true;
-                false
-            }
-            Event::Ready(MEMORY) => self.recalled(),
-            // It says something unasked only by hanging up.
-            Event::Ready(BROKER) => false,
-            Event::Ready(helper) => {
-                self.inspector.ready(helper);
-                false
-            }
+            Event::Entered(id) => self.entered(ProgramId(id)),
+            Event::Ready(SIGNALS) => self.stop = true,
+            // Unasked, the broker only hangs up.
+            Event::Ready(BROKER) => {}
+            Event::Ready(helper) => _ = self.inspector.ready(helper),
         }
+        false
     }
 
     fn entered(&mut self, id: ProgramId) {
@@ -84,7 +75,7 @@ impl Daemon {
         }
     }
 
-    /// Takes in a verdict and publishes it at once.
+    /// Publishes a verdict at once.
     pub(super) fn inspected(&mut self, job: &Job, verdict: Verdict) {
         let Some(program) = self.registry.get_mut(job.id) else { return };
         program.code.inspected(&verdict, job.modules);
@@ -107,7 +98,6 @@ impl Daemon {
         }
     }
 
-    /// Takes in the memory's answers. True if they ask for a decision.
     fn recalled(&mut self) -> bool {
         let mut changed = false;
         for answer in self.profiles.answers() {
@@ -117,8 +107,8 @@ impl Daemon {
                     let Some(program) = self.registry.get_mut(id) else { continue };
                     let owner = program.identity.owner;
                     spinners.into_iter().for_each(|place| self.spinning.recall(owner, place));
-                    program.evidence.tie.answered(&key, found);
-                    if let Some(past) = program.evidence.tie.past() {
+                    program.evidence.link.answered(&key, found);
+                    if let Some(past) = program.evidence.link.past() {
                         program.remember(past);
                         changed = true;
                     }
@@ -129,7 +119,7 @@ impl Daemon {
         changed
     }
 
-    /// Takes in what its user's memory says of a program's executable. An admin's word counts for more.
+    /// Applies what `scaf check` found about a program's executable. An admin's verdict overrules it.
     fn take_check(&mut self, id: ProgramId, checked: Option<Checked>) {
         let (Some(program), Some(checked)) = (self.registry.get_mut(id), checked) else { return };
         if self.verdicts.contains_key(&checked.executable) {

@@ -15,7 +15,7 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    /// With what the program has borrowed, and a word about what it has lent.
+    /// With what the program has borrowed, and a reason that names its loans.
     fn with(mut self, loans: &[Loan], id: ProgramId) -> Decided {
         let Some(dop) = self.dop else { return self };
         let of = |which: fn(&Loan) -> ProgramId| loans.iter().filter(move |loan| which(loan) == id);
@@ -39,10 +39,10 @@ impl Decided {
 /// Programs whose grants have changed.
 #[derive(Default)]
 pub(super) struct Changes {
-    /// To be published and applied. Those that lose contexts come first, so that at no moment two programs
-    /// are sent to the same context on purpose.
+    /// To be published and applied. Those that lose contexts come first, so that no context is granted twice
+    /// on the way.
     pub to_apply: Vec<ProgramId>,
-    /// To be published only: nothing but a flag has changed.
+    /// To be published only: just a flag has changed.
     pub to_publish: Vec<ProgramId>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Changes {
 pub(super) struct Grants(BTreeMap<ProgramId, Decided>);
 
 impl Grants {
-    /// Takes a decision in.
+    /// Replaces the decision.
     pub fn decide(
         &mut self,
         registry: &Registry,
@@ -77,24 +77,21 @@ impl Grants {
         self.0 = registry.iter().map(of).collect();
     }
 
-    /// What was decided about a program.
     pub fn decided(&self, id: ProgramId) -> Option<&Decided> {
         self.0.get(&id)
     }
 
-    /// It is left alone from now on.
     pub fn remove(&mut self, id: ProgramId) {
         self.0.remove(&id);
     }
 
-    /// Contexts that are granted, before loans: what is lent is its lender's, too.
+    /// Contexts that are granted, before loans.
     pub fn contexts(&self) -> f64 {
         self.0.values().filter_map(|decided| decided.dop).map(f64::from).sum()
     }
 
-    /// Writes into the registry what everybody has now, by the latest decision and by loans. `lends` says
-    /// whether the policy lends serial programs' contexts, and `restart` is called for each program whose DoP
-    /// has changed.
+    /// Updates the registry by the latest decision and by loans. `lends`: the policy lends serial programs'
+    /// contexts. `restart` is called for each program whose DoP has changed.
     pub fn update(
         &self,
         registry: &mut Registry,

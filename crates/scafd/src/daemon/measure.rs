@@ -1,7 +1,7 @@
 //! Estimate: reads the report pages, at ticks and in between.
 //!
-//! With 100 programs at 4 ticks a second this may cost 2% of a core: per program and tick one page is copied
-//! and one clock read (2 us). What needs /proc is done once a second, or where a team is larger than its DoP.
+//! With 100 programs at 4 ticks a second this may cost 2% of a core: 2 us per program and tick. What needs
+//! /proc is done once a second, or where a team is larger than its DoP.
 
 use super::move_budget::{A_COUNTER, MoveBudget};
 use super::serial_phases::{self, MOST_THREADS};
@@ -30,7 +30,6 @@ pub(super) struct Meters {
     counting: Counting,
 }
 
-/// What [`Meters::read_all`] goes by.
 pub(super) struct Tick<'a> {
     pub config: &'a Config,
     pub talk: &'a Talk,
@@ -46,14 +45,14 @@ impl Meters {
         Meters { tsc: Tsc::measure(), counting: observer.counting(chosen) }
     }
 
-    /// Reads all report pages. All are copied first, a microsecond each, so that what decides is of one
+    /// Reads all report pages. All are copied first, a microsecond each, so that decisions rest on one
     /// moment.
     pub fn read_all(
         &mut self,
         registry: &mut Registry,
         tick: &Tick<'_>,
         budget: &mut MoveBudget,
-        complaints: &mut UserLimiters,
+        limiters: &mut UserLimiters,
     ) {
         let experiments = match tick.config.experiments {
             When::Off => false,
@@ -66,37 +65,37 @@ impl Meters {
             copied.or_else(|| program.phase.starting.then(nothing))
         };
         let pages: Vec<Option<Copied>> = registry.iter().map(copy).collect();
-        let now = Moment::now();
+        let now = (clock::ticks(), clock::now_ns());
         for (program, copied) in registry.iter_mut().zip(pages) {
             let cpu_ns = tick.sample.cpu_ns.get(&program.identity.id).copied();
             let stepped = program.evidence.steps.now.take().is_some();
             let Some(copied) = copied else { continue };
             let (was_serial, process) = (program.phase.serial, tick.observer.process(program.identity.pid));
-            let Some(runs) = take_in(program, &process, copied, (cpu_ns, stepped), &now, &self.tsc) else {
+            let Some(runs) = evaluate(program, &process, copied, (cpu_ns, stepped), now, &self.tsc) else {
                 continue;
             };
             if !was_serial {
-                serial_phases::doubt(program, clock::now_ns(), || process.runnable(MOST_THREADS).0);
+                serial_phases::end_if_parallel(program, clock::now_ns(), || process.runnable(MOST_THREADS).0);
             }
             if !tick.oversubscribed {
                 program.ran(&runs);
             }
-            self.count(program, &process, (cpu_ns, now.ns), tick.talk, budget, complaints);
+            self.count(program, &process, (cpu_ns, now.1), tick.talk, budget, limiters);
             program.know();
             let Some(pages) = tick.talk.pages(program.identity.id.0) else { continue };
             let evidence = &mut program.evidence;
-            if evidence.trials.take(pages.experiments(), &mut evidence.observed, now.ns) {
+            if evidence.trials.take(pages.experiments(), &mut evidence.observed, now.1) {
                 pages.order(Order::NONE);
             }
             if experiments
                 && let Some(dop) = program.grant.dop
                 && let Some(order) =
-                    evidence.trials.next(&evidence.observed, dop, again_ns, now.ns, || process.memory().ok())
+                    evidence.trials.next(&evidence.observed, dop, again_ns, now.1, || process.memory().ok())
             {
                 pages.order(order);
             }
             if tick.config.explore && !stepped && !program.phase.serial {
-                program.explore(now.ns);
+                program.explore(now.1);
             }
         }
     }
@@ -109,7 +108,7 @@ impl Meters {
         (cpu_ns, now_ns): (Option<u64>, u64),
         talk: &Talk,
         budget: &mut MoveBudget,
-        complaints: &mut UserLimiters,
+        limiters: &mut UserLimiters,
     ) {
         let (id, pid, owner) = (program.identity.id, program.identity.pid, program.identity.owner);
         let (at, trusted) = (Instant::now(), talk.is_trusted(owner));
@@ -121,7 +120,7 @@ impl Meters {
             Note::Chosen(why) => warning!("the configuration names an event that isn't counted: {why}"),
             Note::Without(why) => {
                 let text = format_args!("program {} (process {pid}) goes without counters: {why}", id.0);
-                complaints.warn(owner, text);
+                limiters.warn(owner, text);
             }
         };
         let limited = (!trusted).then_some(owner);
@@ -134,19 +133,20 @@ impl Meters {
         }
     }
 
-    /// Reads the page of a program that has ended once more, for what it did since the last tick.
+    /// Reads the page of a program that has ended a last time.
     pub fn read_last(&self, program: &mut Program, pages: &Pages, observer: &Observer, oversubscribed: bool) {
         let Some(copied) = copied(pages) else { return };
         let cpu_ns = observer.cpu_ns(program.identity.pid);
         let stepped = program.evidence.steps.now.is_some();
         let process = observer.process(program.identity.pid);
-        let runs = take_in(program, &process, copied, (cpu_ns, stepped), &Moment::now(), &self.tsc);
+        let now = (clock::ticks(), clock::now_ns());
+        let runs = evaluate(program, &process, copied, (cpu_ns, stepped), now, &self.tsc);
         if let Some(runs) = runs.filter(|_| !oversubscribed) {
             program.ran(&runs);
         }
     }
 
-    /// A program's DoP changes now, so the interval that is running would be of two DoPs.
+    /// Restarts the interval, because the DoP changes.
     pub fn restart(&self, program: &mut Program, talk: &Talk, observer: &Observer) {
         if let Some(page) = talk.pages(program.identity.id.0).and_then(Pages::read) {
             let cpu_ns = observer.cpu_ns(program.identity.pid);
@@ -155,7 +155,7 @@ impl Meters {
         }
     }
 
-    /// Looks whether grants have come into effect.
+    /// Checks whether grants have come into effect.
     pub fn settle(&self, registry: &mut Registry, talk: &Talk) {
         let (ticks, now_ns) = (clock::ticks(), clock::now_ns());
         for program in registry.iter_mut().filter(|p| p.grant.effective_ns.is_none()) {
@@ -167,7 +167,6 @@ impl Meters {
         }
     }
 
-    /// A program has detached.
     pub fn close(&mut self, id: ProgramId) {
         self.counting.close(id);
     }
@@ -189,7 +188,7 @@ pub(super) fn seen(program: &Program, talk: &Talk) -> Option<Seen> {
     Some(program.evidence.peek(clock::ticks(), &talk.pages(program.identity.id.0)?.read()?))
 }
 
-/// Which sizes a program's teams had that `scaf check` tried out, if it did.
+/// The team sizes that `scaf check` tried out, if it did.
 pub(super) fn tried(program: &Program, totals: &Totals) -> Option<Tried> {
     let elsewhere = totals.facts & fact::TRIED_ELSEWHERE != 0;
     (totals.sizes != 0 || elsewhere).then(|| Tried {
@@ -207,37 +206,26 @@ fn copied(pages: &Pages) -> Option<Copied> {
     Some((pages.read()?, pages.rows().read().collect()))
 }
 
-/// What the page says of a program that hasn't taken it yet, which it does at its first region.
+/// The page of a program that hasn't mapped it yet, which it does at its first region.
 fn nothing() -> Copied {
     ((Totals::default(), [None; SLOTS]), Vec::new())
 }
 
-struct Moment {
-    ticks: u64,
-    ns: u64,
-}
-
-impl Moment {
-    fn now() -> Moment {
-        Moment { ticks: clock::ticks(), ns: clock::now_ns() }
-    }
-}
-
-/// Takes in what a program's page says, and gives what its regions did; `None` for a program that takes
-/// turns, whose clocks and counters stand still while others run.
-fn take_in(
+/// Evaluates a reading at `now` (ticks, ns), and returns what its regions did; `None` for a program that
+/// takes turns, whose clocks and counters stand still while others run.
+fn evaluate(
     program: &mut Program,
     process: &Process,
     (page, rows): Copied,
     (cpu_ns, stepped): (Option<u64>, bool),
-    now: &Moment,
+    now: (u64, u64),
     tsc: &Tsc,
 ) -> Option<Vec<Runs>> {
-    let (seen, cpu_s) = program.evidence.read(now.ticks, &page, program.contexts(), cpu_ns, tsc);
-    let steady_ns = now.ns.saturating_sub(program.grant.granted_ns);
+    let (seen, cpu_s) = program.evidence.read(now.0, &page, program.contexts(), cpu_ns, tsc);
+    let steady_ns = now.1.saturating_sub(program.grant.granted_ns);
     let most = u32::try_from(program.reach.usable.len()).unwrap_or(u32::MAX);
     let held = (steady_ns as f64 * 1e-9, most);
-    let runs = program.evidence.regions.read(now.ticks, held, rows.into_iter(), tsc);
+    let runs = program.evidence.regions.read(now.0, held, rows.into_iter(), tsc);
     if program.phase.takes_turns {
         program.evidence.seen = Some(seen);
         return None;
@@ -245,7 +233,7 @@ fn take_in(
     program.measured(seen, stepped);
     // Only asked where it counts: it is a file of each program's.
     program.phase.stopped = seen.in_region && Phase::is_still(&seen, cpu_s) && process.is_held();
-    program.phase.listen(&seen, cpu_s, now.ns);
+    program.phase.update(&seen, cpu_s, now.1);
     Some(runs)
 }
 

@@ -1,9 +1,8 @@
-//! The daemon: one thread, one loop, whose whole pass is on this page.
+//! The daemon: one thread, one loop.
 //!
 //! Arrivals and departures are acted on at once, efficiencies and load at every tick (4 a second by default;
 //! none while no program is attached). A pass is observe > estimate > allocate > place > apply > publish.
-//! Each concern is a type in a file of its own, with its own state, that is given what it needs and says what
-//! is to be done.
+//! Each concern is a type with its own state in its own file.
 
 mod allocate;
 mod attach;
@@ -38,9 +37,8 @@ use crate::talk::Event;
 use std::time::{Duration, Instant};
 
 impl Daemon {
-    /// Runs until a signal or idleness ends it, and leaves everything as it was.
-    /// # Errors
-    /// The kernel refuses to wait for events, or the broker has ended; everything is restored then, too.
+    /// Runs until a signal or idleness ends it, the broker ends or the kernel refuses to wait for events;
+    /// then everything is restored.
     pub fn run(mut self) -> anyhow::Result<()> {
         let mut result = Ok(());
         self.notify.ready();

@@ -1,15 +1,13 @@
-//! How many threads are moved for each user: a user with thousands of them is not to keep the daemon busy.
-//!
-//! To move a thread takes some 3 us, and everybody waits meanwhile. Whoever has had more moved than is due
-//! waits until that is made up for; grants are published at once all the same. Other work is charged as the
-//! threads that could have been moved instead.
+//! How many threads are moved for each user. Moving one takes some 3 us, and everybody waits meanwhile; a
+//! user who has had more moved than is due waits until that is made up for. Grants are published at once all
+//! the same. Other work is charged as the threads that could have been moved instead.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Threads that may be moved for a user at once, and a second.
+/// Threads that may be moved for a user at once.
 const AT_ONCE: f64 = 8000.0;
-/// See [`AT_ONCE`].
+/// Threads a second.
 const A_SECOND: f64 = 16_000.0;
 
 /// Looking at one level of control groups, two files: 6 us each. Charged for levels that are unusual only.
@@ -17,7 +15,6 @@ pub(super) const A_LEVEL: u32 = 4;
 /// Opening a counter, which the broker does.
 pub(super) const A_COUNTER: u32 = 5;
 
-/// Threads that were moved for users and aren't made up for.
 #[derive(Default)]
 pub(super) struct MoveBudget(BTreeMap<u32, Spent>);
 
@@ -28,7 +25,7 @@ struct Spent {
 }
 
 impl MoveBudget {
-    /// Whether that user has to wait. Root and the daemon's own user are `trusted` and never wait.
+    /// Whether the user has to wait. Root and the daemon's own user are `trusted` and never do.
     pub fn is_spent(&self, uid: u32, trusted: bool, now: Instant) -> bool {
         !trusted && self.left(uid, now) > AT_ONCE
     }
@@ -37,7 +34,7 @@ impl MoveBudget {
         self.0.get(&uid).map_or(0.0, |spent| spent.left(now))
     }
 
-    /// So many threads of that user's were moved.
+    /// Charges for moved threads.
     pub fn charge(&mut self, uid: u32, threads: u32, now: Instant) {
         let threads = self.left(uid, now) + f64::from(threads);
         self.0.retain(|_, spent| spent.left(now) > 0.0);

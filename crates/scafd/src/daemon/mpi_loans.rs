@@ -1,6 +1,5 @@
-//! Loans between programs while some of them wait in MPI for others ([`scaf_policy::lending`]). They begin
-//! and end between decisions, within half a millisecond. A lender's grant stays as it is; a borrower's has
-//! the lent contexts besides.
+//! Loans between programs while some of them wait in MPI ([`scaf_policy::lending`]). They begin and end
+//! between decisions, within half a millisecond. Only the borrower's grant changes.
 
 use super::grants::Grants;
 use crate::registry::{Program, Registry};
@@ -10,12 +9,12 @@ use std::time::{Duration, Instant};
 
 /// After so long a wait the user's other programs may borrow, too, from the next decision on.
 const LONG_NS: u64 = 50_000_000;
-/// Least time between two changes of loans. Whoever lent waits for it.
+/// Least time between two changes of loans; the lender waits that long.
 const REST: Duration = Duration::from_micros(500);
 /// New loans may cost no more than one part in so many of the daemon's time.
 const PART: u32 = 20;
 
-/// When loans are looked over.
+/// When loans are updated.
 pub(super) struct Loans {
     to_lend: bool,
     to_take_back: bool,
@@ -28,8 +27,8 @@ impl Loans {
         Loans { to_lend: false, to_take_back: false, next_loans: now, next_take_back: now }
     }
 
-    /// A program waits in MPI, or no longer. True if a wait begins. A program that said so while it computed
-    /// isn't believed for a while.
+    /// A program waits in MPI, or no longer. True if a wait begins. A program that reported waits while it
+    /// computed isn't believed for a while.
     pub fn waits(&mut self, program: &mut Program, waits: bool, now_ns: u64) -> bool {
         let waits = waits && now_ns >= program.phase.disbelieved_ns;
         if waits == program.phase.waits_since_ns.is_some() {
@@ -43,18 +42,17 @@ impl Loans {
         waits
     }
 
-    /// Loans end: borrowers get their new grants.
     pub fn take_back(&mut self) {
         self.to_take_back = true;
     }
 
-    /// When loans are to be looked over, if they are.
+    /// When loans are to be updated, if they are.
     pub fn at(&self) -> Option<Instant> {
         let at = [self.to_lend.then_some(self.next_loans), self.to_take_back.then_some(self.next_take_back)];
         at.into_iter().flatten().min()
     }
 
-    /// They were looked over until `now`, which took so long.
+    /// They were updated until `now`, which took so long.
     pub fn done(&mut self, now: Instant, took: Duration) {
         (self.to_lend, self.to_take_back) = (false, false);
         self.next_take_back = now + REST;
@@ -62,8 +60,7 @@ impl Loans {
     }
 }
 
-/// What is lent now; `job` is the label of a program's MPI job. Whoever takes turns with others has its
-/// contexts to itself in its turn.
+/// What is lent now; `job` is the label of a program's MPI job. Programs that take turns take no part.
 pub(super) fn current(
     registry: &Registry,
     grants: &Grants,
@@ -87,7 +84,7 @@ pub(super) fn current(
                 contexts,
                 pus: &decided.pus,
                 usable: &program.reach.usable,
-                // What it does for a moment, to learn from it, is done with just so many.
+                // A step is made with exactly so many contexts.
                 most: match program.evidence.steps.now {
                     Some(_) => contexts,
                     None => program.natural().min(program.most()),

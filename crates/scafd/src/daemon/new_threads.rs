@@ -1,5 +1,5 @@
-//! Threads and children that narrowed programs have created: threads get the program's grant, children that
-//! don't attach get the affinity that they would have without us.
+//! New threads of narrowed programs get the program's grant; their children that don't attach get the
+//! affinity that they would have without us.
 
 use super::move_budget::MoveBudget;
 use crate::apply::{Apply, Trouble};
@@ -10,7 +10,7 @@ use crate::talk::Talk;
 use std::time::Instant;
 
 /// How far up a newcomer's ancestors, and down a narrowed program's descendants, inherited affinities are
-/// looked for.
+/// searched.
 pub(super) const GENERATIONS: usize = 8;
 /// Threads of a program that are asked for children, once a second at 6 us each.
 const FORKERS: usize = 16;
@@ -18,13 +18,13 @@ const FORKERS: usize = 16;
 const MOST_CHILDREN: usize = 64;
 const YOUNG_NS: u64 = 1_000_000_000;
 
-/// Moves threads that have come since their program's affinity was set.
+/// Moves threads created since their program's affinity was set.
 pub(super) fn follow(
     registry: &mut Registry,
     apply: &mut Apply,
     budget: &mut MoveBudget,
     (observer, talk): (&Observer, &Talk),
-    complaints: &mut UserLimiters,
+    limiters: &mut UserLimiters,
 ) {
     let now_ns = clock::now_ns();
     for program in registry.iter_mut().filter(|program| !program.grant.masks.is_empty()) {
@@ -46,15 +46,14 @@ pub(super) fn follow(
                 None => apply.restore(&target),
             };
             if let Err(trouble @ Trouble::Denied { .. }) = result {
-                complaints.warn(owner, trouble);
+                limiters.warn(owner, trouble);
             }
             budget.charge(owner, program.grant.counted, Instant::now());
         }
     }
 }
 
-/// Gives children of narrowed programs their own affinity back: they were born narrow, and unless they attach
-/// that isn't meant.
+/// Gives children of narrowed programs their own affinity back unless they attach.
 pub(super) fn widen_children(
     registry: &Registry,
     apply: &Apply,

@@ -1,4 +1,4 @@
-//! What a daemon is made of, and what it keeps from one pass to the next.
+//! The daemon's parts.
 
 use super::allocate::Decider;
 use super::capacity::Capacity;
@@ -32,13 +32,13 @@ use crate::verdicts::Verdicts;
 use scaf_policy::{Policy, Topology};
 use std::time::Instant;
 
-/// Token of the signals' pipe. Helpers' pipes have the tokens from [`FIRST_HELPER`] on.
+/// Tokens of descriptors that [`Talk`] watches: the pipe of signals,
 pub const SIGNALS: u64 = 1;
-/// See [`SIGNALS`].
+/// the profile database's answers,
 pub const MEMORY: u64 = 2;
-/// See [`SIGNALS`].
+/// the broker,
 pub const BROKER: u64 = 3;
-/// See [`SIGNALS`].
+/// and inspection helpers' pipes, from this one on.
 pub const FIRST_HELPER: u64 = 4;
 
 /// What a daemon is made of.
@@ -74,7 +74,7 @@ pub struct Parts {
     pub verbose: bool,
 }
 
-/// The daemon. Each concern keeps its own state; [`Daemon::run`] calls them in order.
+/// The daemon. Each concern has its own state; [`Daemon::run`] calls them in order.
 pub struct Daemon {
     pub(super) scope: Scope,
     pub(super) config: Config,
@@ -105,7 +105,7 @@ pub struct Daemon {
     pub(super) tried: PerUser<Tried>,
     pub(super) history: History,
     pub(super) timers: Timers,
-    pub(super) complaints: UserLimiters,
+    pub(super) limiters: UserLimiters,
     pub(super) stop: bool,
 }
 
@@ -140,7 +140,7 @@ impl Daemon {
             tried: PerUser::default(),
             history: History::default(),
             timers: Timers::new(),
-            complaints: UserLimiters::default(),
+            limiters: UserLimiters::default(),
             stop: false,
             scope,
             config,

@@ -1,4 +1,4 @@
-//! What was learned of users' programs, within bounds, so that no user can push out what others' taught.
+//! Records about users' programs, bounded so that no user can push out others' records.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ impl<T: PartialEq> PerUser<T> {
         self.0.iter().map(|known| &known.1)
     }
 
-    /// Adds what was learned, in place of the oldest where there is too much.
+    /// Adds one, in place of the oldest where there are too many.
     pub fn add(&mut self, uid: u32, new: T) {
         if self.of(uid).count() >= OF_ONE
             && let Some(oldest) = self.0.iter().position(|known| known.0 == uid)

@@ -1,4 +1,4 @@
-//! What programs taught is recalled when they attach and kept when they detach.
+//! Profiles are recalled when programs attach and saved when they detach.
 
 use super::per_user::PerUser;
 use crate::control::Request;
@@ -10,27 +10,25 @@ use crate::talk::Peer;
 use scaf_inspect::Origin;
 use scaf_memory::Key;
 
-/// Requests about profiles that one user may have waiting.
+/// Requests about profiles that a user may have waiting.
 const MOST_ASKING: usize = 8;
 
-/// An executable that was inspected.
+/// An executable that was inspected, and its code's fingerprint.
 #[derive(PartialEq)]
 struct Executable {
     file: FileId,
-    /// Its code's fingerprint.
     code: String,
-    /// Whether nothing was found that others of it had better be known for at once: teams that may be
-    /// resized, or that wait by spinning.
+    /// Whether nothing urgent was found: teams that may be resized, or that wait by spinning.
     can_wait: bool,
 }
 
-/// The memory of what programs taught, if that is kept.
+/// The profile database, if profiles are kept.
 pub(super) struct Profiles {
     remember: Option<Remember>,
-    /// Executables that were inspected, by users' owners. They only tell where a program's past is looked for
-    /// first; when it is inspected itself, that counts.
+    /// Executables that were inspected, by users' owners: only a guess, until the program itself is
+    /// inspected.
     executables: PerUser<Executable>,
-    /// Connections that wait for an answer, and whose they are.
+    /// Connections that wait for an answer, with their owners.
     asking: Vec<(u64, u32)>,
 }
 
@@ -39,15 +37,15 @@ impl Profiles {
         Profiles { remember, executables: PerUser::default(), asking: Vec::new() }
     }
 
-    /// Asks what is known of a program that was inspected, once: of modules loaded since, that is known.
+    /// Asks for the profile of a program that was inspected, once.
     pub fn recall(&mut self, program: &mut Program, origin: Origin, process: &Process) {
         let Some(remember) = &mut self.remember else { return };
         let code = origin.executable.clone();
-        let guessed = program.evidence.tie.past().is_some();
-        if !program.evidence.tie.met(origin, remember.machine()) {
+        let guessed = program.evidence.link.past().is_some();
+        if !program.evidence.link.met(origin, remember.machine()) {
             return;
         }
-        if guessed && program.evidence.tie.past().is_none() {
+        if guessed && program.evidence.link.past().is_none() {
             program.forget_past();
         }
         if let Ok(file) = process.executable() {
@@ -56,13 +54,13 @@ impl Profiles {
             self.executables.add(program.identity.owner, Executable { file, code, can_wait });
         }
         ask(remember, program);
-        if let Some(past) = program.evidence.tie.past() {
+        if let Some(past) = program.evidence.link.past() {
             program.remember(past);
         }
     }
 
-    /// The same for a newcomer whose executable was inspected before: the answer is there before its first
-    /// region. `command` reads its command line.
+    /// The same for a newcomer whose executable was inspected before, so that the answer comes before its
+    /// first region. `command` reads its command line.
     pub fn recall_at_once(
         &mut self,
         program: &mut Program,
@@ -79,19 +77,19 @@ impl Profiles {
         {
             let arguments = scaf_inspect::arguments_in(&line);
             let (machine, executable) = (remember.machine().to_owned(), known.code.clone());
-            program.evidence.tie.guess(Key { machine, executable, arguments });
+            program.evidence.link.guess(Key { machine, executable, arguments });
             ask(remember, program);
         }
     }
 
-    /// Asks again what couldn't be asked.
+    /// Repeats requests that the queue had no room for.
     pub fn ask_again(&mut self, registry: &mut Registry) {
         if let Some(remember) = &mut self.remember {
             registry.iter_mut().for_each(|program| ask(remember, program));
         }
     }
 
-    /// The memory's answers since the last call.
+    /// The database's answers since the last call.
     pub fn answers(&mut self) -> Vec<Answer> {
         let answers = self.remember.as_mut().map(Remember::answers).unwrap_or_default();
         for answer in &answers {
@@ -102,27 +100,25 @@ impl Profiles {
         answers
     }
 
-    /// Keeps what a program has taught so far.
+    /// Saves a program's profile.
     pub fn keep(&mut self, program: &mut Program) {
         if let Some(remember) = &mut self.remember
             && let Some((profile, fresh)) =
-                program.evidence.tie.profile(&program.identity.name, &program.evidence.observed, now_s())
+                program.evidence.link.profile(&program.identity.name, &program.evidence.observed, now_s())
             && remember.ask(Ask::Keep { uid: program.identity.uid, profile: Box::new(profile), fresh })
         {
-            program.evidence.tie.kept();
+            program.evidence.link.kept();
         }
     }
 
-    /// Keeps that a user's program waits for itself in this loop.
+    /// Saves that a user's program waits for itself in this loop.
     pub fn keep_spinner(&mut self, uid: u32, place: String) {
         if let Some(remember) = &mut self.remember {
             remember.ask(Ask::Spinner { uid, place });
         }
     }
 
-    /// Has a user's request answered that is about profiles.
-    /// # Errors
-    /// Why it isn't.
+    /// Sends a user's request about profiles; an error says why not.
     pub fn request(
         &mut self,
         (connection, peer, request): (u64, Peer, Request),
@@ -154,7 +150,7 @@ impl Profiles {
         }
     }
 
-    /// Has everything written that is kept.
+    /// Waits until everything is saved, but not for long.
     pub fn end(self) {
         if let Some(remember) = self.remember {
             remember.end();
@@ -163,11 +159,11 @@ impl Profiles {
 }
 
 fn ask(remember: &mut Remember, program: &mut Program) {
-    // Else who has many users could have a file for each.
+    // A user could otherwise have a file for each of many user ids.
     if program.identity.uid == program.identity.owner
-        && let Some(key) = program.evidence.tie.question().cloned()
+        && let Some(key) = program.evidence.link.question().cloned()
         && remember.ask(Ask::Recall { id: program.identity.id, uid: program.identity.uid, key })
     {
-        program.evidence.tie.asked();
+        program.evidence.link.asked();
     }
 }

@@ -1,4 +1,4 @@
-//! Programs that were narrowed and have detached lately: their processes may attach again as other programs.
+//! Narrowed programs that have detached lately: their processes may attach again as other programs.
 
 use super::per_user::PerUser;
 use crate::registry::Program;
@@ -16,7 +16,6 @@ struct Detached {
 pub(super) struct RecentlyDetached(PerUser<Detached>);
 
 impl RecentlyDetached {
-    /// Remembers a program that detaches.
     pub fn add(&mut self, program: &Program) {
         let (who, own, masks) = (&program.identity, program.reach.own.clone(), program.grant.masks.clone());
         if !masks.is_empty() {
@@ -24,7 +23,7 @@ impl RecentlyDetached {
         }
     }
 
-    /// The own affinity of the latest program of this process, if `mask` was one of ours for it.
+    /// The own affinity of the latest program of this process, if `mask` was one that we set for it.
     pub fn own(&self, pid: u32, starttime: u64, mask: &PuSet) -> Option<&PuSet> {
         let latest = self.0.all().rev().find(|known| known.pid == pid && known.starttime == starttime)?;
         latest.masks.contains(mask).then_some(&latest.own)

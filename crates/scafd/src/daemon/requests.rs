@@ -1,4 +1,4 @@
-//! Answers what the command line asks for: the state of everything, decisions, another policy.
+//! Answers the command line's requests.
 
 use super::parts::Daemon;
 use super::visibility::Viewer;
@@ -15,63 +15,40 @@ impl Daemon {
     /// Answers a client of the command line. True if that asks for a decision.
     pub(super) fn answer(&mut self, id: u64, peer: Peer, request: Request) -> bool {
         self.timers.busy();
-        match request {
+        let reply = match request {
             Request::Snapshot => {
                 let mut snapshot = self.snapshot();
                 snapshot.asker = self.program_of(peer).map(|id| id.0);
-                let snapshot = self.viewer(peer).part_of(snapshot);
-                self.talk.answer(id, &Reply::Snapshot(Box::new(snapshot)));
-                false
+                Reply::Snapshot(Box::new(self.viewer(peer).part_of(snapshot)))
             }
             Request::History(moment) => {
                 if self.history.latest().is_none() {
                     self.keep_moment(false);
                 }
-                let reply = self.history.since(moment, self.viewer(peer).sees_only());
-                self.talk.answer(id, &Reply::History(Box::new(reply)));
-                false
+                Reply::History(Box::new(self.history.since(moment, self.viewer(peer).sees_only())))
             }
-            Request::Machine => {
-                let machine = self.capacity.machine.clone();
-                self.talk.answer(id, &Reply::Machine(Box::new(machine)));
-                false
-            }
-            Request::Decision(_) | Request::Decisions(_) => {
-                let reply = self.decisions(peer, &request);
-                self.talk.answer(id, &reply);
-                false
-            }
-            Request::SetPolicy(name) => {
-                let reply = self.set_policy(peer, &name);
-                let changed = matches!(reply, Reply::Policy(_));
-                self.talk.answer(id, &reply);
-                changed
-            }
-            Request::Wish(wish) => {
-                // Takes effect at the next tick: a decision for each would let one user keep us busy.
-                let reply = self.limit_self(peer, wish).map_or_else(Reply::Error, Reply::Wish);
-                self.talk.answer(id, &reply);
-                false
-            }
+            Request::Machine => Reply::Machine(Box::new(self.capacity.machine.clone())),
+            Request::Decision(_) | Request::Decisions(_) => self.decisions(peer, &request),
+            Request::SetPolicy(name) => self.set_policy(peer, &name),
+            // Takes effect at the next tick: a decision for each would let one user keep us busy.
+            Request::Wish(wish) => self.limit_self(peer, wish).map_or_else(Reply::Error, Reply::Wish),
             Request::WishOf(program, wish) => {
-                let reply = self.limit_program(peer, program, wish).map_or_else(Reply::Error, Reply::Wish);
-                self.talk.answer(id, &reply);
-                false
+                self.limit_program(peer, program, wish).map_or_else(Reply::Error, Reply::Wish)
             }
             Request::Mold(executable) => {
                 let (registry, capacity) = (&self.registry, self.within_reach());
-                let better = self.spinning.had_better_be_molded((peer.uid, executable), registry, capacity);
-                self.talk.answer(id, &Reply::Mold(better));
-                false
+                Reply::Mold(self.spinning.had_better_be_molded((peer.uid, executable), registry, capacity))
             }
             about_profiles => {
                 let (request, trusted) = ((id, peer, about_profiles), self.talk.is_trusted(peer.owner));
-                if let Err(why) = self.profiles.request(request, self.scope, trusted) {
-                    self.talk.answer(id, &Reply::Error(why));
+                match self.profiles.request(request, self.scope, trusted) {
+                    Ok(()) => return false,
+                    Err(why) => Reply::Error(why),
                 }
-                false
             }
-        }
+        };
+        self.talk.answer(id, &reply);
+        matches!(reply, Reply::Policy(_))
     }
 
     fn viewer(&self, peer: Peer) -> Viewer {
@@ -108,8 +85,8 @@ impl Daemon {
         limit(program, wish, scope, peer.uid)
     }
 
-    /// The same of a program of the user who asks, or of anyone's for root and the daemon's own user, who may
-    /// go beyond what its user may ask for.
+    /// Changes the limits of a program of the user who asks; root and the daemon's own user may change
+    /// anyone's, and beyond what its user may ask for.
     fn limit_program(&mut self, peer: Peer, id: u64, wish: Wish) -> Result<Wish, String> {
         let (scope, is_trusted) = (self.scope, self.viewer(peer).is_trusted);
         let program = self
@@ -132,8 +109,7 @@ impl Daemon {
         Reply::Decisions(Box::new(Decisions { daemon: std::process::id(), oldest, latest, entries }))
     }
 
-    /// The state of everything now, and what only the peer that asks gets: that takes a look at pages and
-    /// processes.
+    /// The current state with details that only the peer who asks gets, because pages and processes are read.
     pub fn snapshot(&self) -> Snapshot {
         let mut all = self.moment();
         for program in &mut all.programs {
@@ -144,7 +120,7 @@ impl Daemon {
         all
     }
 
-    /// The state of everything now.
+    /// The current state.
     pub(super) fn moment(&self) -> Snapshot {
         Snapshot {
             version: env!("CARGO_PKG_VERSION").into(),

@@ -1,16 +1,16 @@
-//! Contexts lent while their program is in a serial phase; they go back at once when it enters a region.
+//! Contexts are lent while their program is in a serial phase, and go back at once when it enters a region.
 //!
-//! A tick finds out who is in such a phase ([`crate::registry::Phase::listen`]), and the policy may leave
-//! such a program one context. A program whose grant says so sends a packet when it enters a region.
+//! A tick finds such phases ([`crate::registry::Phase::update`]), and the policy may leave such a program one
+//! context. A program whose grant is lent sends a packet when it enters a region.
 
 use crate::estimate::Seen;
 use crate::registry::{Program, Registry};
 
-/// Threads of a program that are asked whether they run, 6 us each: so many of the first and of the last. The
-/// first may all be a sleeping team's.
+/// Threads of a program whose state is read, 6 us each: this many of the first, which may all be a sleeping
+/// team's, and of the last.
 pub(super) const MOST_THREADS: usize = 12;
 
-/// A program says that it enters a region. True if it had lent contexts, so that a decision is due.
+/// A program's packet that it enters a region. True if it had lent contexts, so that a decision is due.
 pub(super) fn entered(program: &mut Program, now_ns: u64) -> bool {
     let lends = program.grant.lent && program.phase.lends();
     if lends {
@@ -19,7 +19,7 @@ pub(super) fn entered(program: &mut Program, now_ns: u64) -> bool {
     lends
 }
 
-/// Looks whether programs that lend have entered regions; `seen` reads a report page. True if one has.
+/// Checks whether programs that lend have entered regions; `seen` reads a report page. True if one has.
 pub(super) fn find_returned(
     registry: &mut Registry,
     seen: impl Fn(&Program) -> Option<Seen>,
@@ -36,9 +36,9 @@ pub(super) fn find_returned(
     found
 }
 
-/// Takes a program for serial no more if several of its threads want to run, by other means than OpenMP's. On
-/// a busy machine, or with one context, no clock shows that. `runnable` counts such threads.
-pub(super) fn doubt(program: &mut Program, now_ns: u64, runnable: impl FnOnce() -> usize) {
+/// Ends a serial phase in which several threads are runnable, by other means than OpenMP. On a busy machine,
+/// or with one context, no clock shows that. `runnable` counts such threads.
+pub(super) fn end_if_parallel(program: &mut Program, now_ns: u64, runnable: impl FnOnce() -> usize) {
     if program.phase.serial && !program.phase.starting && runnable() > 1 {
         program.phase.is_parallel(now_ns);
     }
@@ -77,9 +77,9 @@ mod tests {
     #[test]
     fn whoever_has_two_threads_that_want_to_run_is_not_serial() {
         let mut p = serial(1);
-        doubt(&mut p, 1, || 1);
+        end_if_parallel(&mut p, 1, || 1);
         assert!(p.phase.serial);
-        doubt(&mut p, 1, || 2);
+        end_if_parallel(&mut p, 1, || 2);
         assert!(!p.phase.serial);
     }
 }

@@ -1,10 +1,9 @@
-//! Programs that spin on memory of their own. Folded they would wait for themselves, so they need all their
-//! contexts at once: they take turns, or are left alone.
+//! Programs that spin on memory of their own. Folded they would wait for themselves, so they take turns with
+//! all their contexts, or are left alone.
 //!
-//! Executables that were found to, in loops of their own that can't be made to yield, had better start with
-//! as many threads as they are granted. Beside programs that can share they need no turns then, and neither
-//! do the others, who would have to be stopped for them. Where another one needs all its contexts, or may,
-//! there are turns anyway, and full teams make more of these.
+//! Executables with loops that can't be made to yield had better start with as many threads as they are
+//! granted, beside programs that can share: then nobody needs turns. Where another program needs all its
+//! contexts, or may, there are turns anyway, and full teams make better use of them.
 
 use super::move_budget::MoveBudget;
 use super::per_user::PerUser;
@@ -17,28 +16,26 @@ use std::time::Instant;
 
 const SUSPECT_NS: u64 = 150_000_000;
 
-/// What is known of programs that spin.
+/// Loops and executables that are known to spin.
 #[derive(Default)]
 pub(super) struct Spinning {
-    /// Loops that programs waited for themselves in.
+    /// Loops in which programs waited for themselves.
     loops: PerUser<String>,
-    /// Executables whose loops can't be made to yield, and who waited for themselves.
+    /// Executables that waited for themselves in loops that can't be made to yield.
     unyielding: PerUser<FileId>,
 }
 
-/// What [`Spinning::find`] found.
 #[derive(Default)]
 pub(super) struct Found {
-    /// Programs that wait for themselves, and where their loops are.
     pub stuck: Vec<Stuck>,
-    /// Whether a program's loops yield now that didn't before.
+    /// Whether the loops of a program have begun to yield.
     pub yields: bool,
 }
 
 pub(super) struct Stuck {
     pub id: ProgramId,
     pub place: String,
-    /// The user whose memory is to keep this place, if it wasn't known.
+    /// The user in whose profiles this place is to be saved, if it is new.
     pub teaches: Option<u32>,
 }
 
@@ -92,7 +89,7 @@ impl Spinning {
         found
     }
 
-    /// A loop that an earlier run of a user's program waited for itself in.
+    /// A loop in which an earlier run of a user's program waited for itself.
     pub fn recall(&mut self, owner: u32, place: String) {
         self.loops.add_older(owner, place);
     }
@@ -105,7 +102,7 @@ impl Spinning {
     }
 
     /// Whether a user's `executable` had better start with as many threads as it is granted: it waits for
-    /// itself, and others are there who can all share `capacity` contexts with it.
+    /// itself, and all others can share `capacity` contexts with it.
     pub fn had_better_be_molded(
         &self,
         (uid, executable): (u32, FileId),
@@ -120,7 +117,7 @@ impl Spinning {
     }
 }
 
-/// Whether a program may be about to be found, so that it has to be looked at soon.
+/// Whether a program may soon be found, so that it is checked often.
 pub(super) fn suspects(registry: &Registry, now_ns: u64) -> bool {
     let young = |since_ns: u64| now_ns.saturating_sub(since_ns) < SUSPECT_NS;
     registry.iter().any(|program| program.phase.stuck.is_some_and(|stuck| young(stuck.since_ns)))

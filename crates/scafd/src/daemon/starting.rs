@@ -1,11 +1,11 @@
 //! Programs that start. They attach while they are loaded, lend all contexts but one until their first
-//! region, and aren't narrowed before. A newcomer gets its pages with its first grant.
+//! region, and aren't narrowed before.
 
 use crate::estimate::Seen;
 use crate::registry::{Program, Registry};
 use scaf_policy::ProgramId;
 
-/// Programs whose pages weren't sent yet.
+/// Programs that have no grant yet, and so no pages.
 #[derive(Default)]
 pub(super) struct Newcomers(Vec<ProgramId>);
 

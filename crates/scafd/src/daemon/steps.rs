@@ -3,7 +3,7 @@
 use super::measure::{Tick, seen};
 use super::parts::Daemon;
 use super::serial_phases::{self, MOST_THREADS};
-use super::{capacity, deferred_narrowing, mpi_loans, new_threads, starting, time_slices};
+use super::{deferred_narrowing, mpi_loans, new_threads, starting, time_slices};
 use crate::apply::gang::Gangs;
 use crate::config::Gang;
 use crate::journal::Entry;
@@ -19,12 +19,12 @@ use std::time::Instant;
 const DISTURBED: f64 = 0.6;
 
 impl Daemon {
-    /// Ticks a second, and so decisions: by the policy, else by the configuration.
+    /// Ticks a second: the policy's choice, else the configuration's.
     pub(super) fn rate_hz(&self) -> f64 {
         self.decider.policy.rate_hz().unwrap_or(self.config.rate_hz)
     }
 
-    /// Reads clocks and load, finds out who is gone, and looks after new threads and children.
+    /// Reads clocks and load, detaches programs that have ended, and follows new threads and children.
     pub(super) fn observe(&mut self) -> Sample {
         self.timers.ticked(self.rate_hz());
         let programs: Vec<(ProgramId, u32)> =
@@ -48,7 +48,7 @@ impl Daemon {
             }
         };
         let (registry, around) = (&mut self.registry, (&self.observer, &self.talk));
-        new_threads::follow(registry, &mut self.apply, &mut self.budget, around, &mut self.complaints);
+        new_threads::follow(registry, &mut self.apply, &mut self.budget, around, &mut self.limiters);
         if self.timers.slow_is_due() {
             self.once_a_second();
         }
@@ -63,7 +63,7 @@ impl Daemon {
         new_threads::widen_children(&self.registry, &self.apply, &mut self.budget, around);
         for program in self.registry.iter_mut().filter(|program| program.grant.lent) {
             let process = self.observer.process(program.identity.pid);
-            serial_phases::doubt(program, now_ns(), || process.runnable(MOST_THREADS).0);
+            serial_phases::end_if_parallel(program, now_ns(), || process.runnable(MOST_THREADS).0);
         }
         if self.timers.keep_is_due() {
             self.registry.iter_mut().for_each(|program| self.profiles.keep(program));
@@ -82,7 +82,7 @@ impl Daemon {
         let oversubscribed = self.is_oversubscribed();
         let (config, talk, observer) = (&self.config, &self.talk, &self.observer);
         let tick = Tick { config, talk, observer, sample, oversubscribed };
-        self.meters.read_all(&mut self.registry, &tick, &mut self.budget, &mut self.complaints);
+        self.meters.read_all(&mut self.registry, &tick, &mut self.budget, &mut self.limiters);
     }
 
     /// Whether programs have contexts that others are busy on.
@@ -105,9 +105,12 @@ impl Daemon {
         self.capacity.limits.contexts().saturating_sub(kept).max(1)
     }
 
-    /// The same, as far as some program may use them.
+    /// The same, as far as some program may use them: two that may use the same 12 of 16 have 6 each.
     pub(super) fn within_reach(&self) -> u32 {
-        capacity::within_reach(&self.registry, self.contexts())
+        let programs = self.registry.iter().filter(|program| program.reach.alone.is_none());
+        let all = programs.fold(PuSet::new(), |all, program| all.union(&program.reach.usable));
+        let most = if all.is_empty() { u32::MAX } else { u32::try_from(all.len()).unwrap_or(u32::MAX) };
+        self.contexts().min(most)
     }
 
     /// Who may be made to take turns.
@@ -128,7 +131,7 @@ impl Daemon {
         self.decider.place(&self.registry, &self.grants, allocation, machine)
     }
 
-    /// Between decisions: gives and takes back what is lent by programs that wait in MPI.
+    /// Between decisions: begins and ends loans of programs that wait in MPI.
     pub(super) fn lend(&mut self) {
         let began = Instant::now();
         if self.loans.at().is_some_and(|at| began >= at) {
@@ -137,8 +140,7 @@ impl Daemon {
         }
     }
 
-    /// Writes into the registry what everybody has by the latest decision and by loans, and carries out what
-    /// changes. True if anything did.
+    /// Updates the registry by the latest decision and by loans, and applies changes. True if there were any.
     pub(super) fn update_grants(&mut self) -> bool {
         let now_ns = now_ns();
         let job = |id: ProgramId| self.talk.pages(id.0).and_then(|pages| pages.rank().job());
@@ -153,13 +155,12 @@ impl Daemon {
         changed
     }
 
-    /// Finds starting programs that have entered a region without saying so.
+    /// Finds starting programs that have entered a region without a packet.
     pub(super) fn find_started(&mut self) {
         let started = starting::started(&self.registry, |program| seen(program, &self.talk));
         started.into_iter().for_each(|id| self.has_started(id));
     }
 
-    /// Detaches starting programs that do anything but compute on one thread.
     pub(super) fn detach_unsuitable(&mut self) {
         starting::unsuitable(&self.registry).into_iter().for_each(|id| _ = self.detach(id));
     }
@@ -177,7 +178,7 @@ impl Daemon {
         }
     }
 
-    /// Finds out whether a program waits in MPI now. In a region it doesn't: other threads compute. True if a
+    /// Checks whether a program waits in MPI; in a region it doesn't, for other threads compute. True if a
     /// wait begins.
     pub(super) fn look_at_wait(&mut self, id: ProgramId) -> bool {
         let Some(program) = self.registry.get_mut(id) else { return false };
@@ -186,7 +187,7 @@ impl Daemon {
         self.loans.waits(program, waits, now_ns())
     }
 
-    /// Whether a program's affinity is set later than its grant is published.
+    /// Whether a program's affinity is to be set later than its grant is published.
     pub(super) fn defers(&mut self, id: ProgramId) -> bool {
         let Some(program) = self.registry.get(id) else { return false };
         let (owner, now) = (program.identity.owner, Instant::now());
@@ -218,7 +219,7 @@ impl Daemon {
         }
     }
 
-    /// Has programs that wait for themselves while they are folded take turns, or leaves them alone. True if
+    /// Lets programs that wait for themselves while they are folded take turns, or leaves them alone. True if
     /// there was one.
     pub(super) fn separate_spinning(&mut self) -> bool {
         let asked = matches!(self.config.gang, Some(Gang::Spinning | Gang::Auto));
@@ -247,7 +248,7 @@ impl Daemon {
         changed
     }
 
-    /// Leaves programs alone that can't be stopped for others' turns. True if there was one.
+    /// Leaves programs alone that can't be stopped between turns. True if there was one.
     pub(super) fn release_unstoppable(&mut self) -> bool {
         let failed = self.apply.gangs().map(Gangs::failed).unwrap_or_default();
         for (id, why) in time_slices::unstoppable(&self.registry, &failed) {
@@ -256,7 +257,7 @@ impl Daemon {
         !failed.is_empty()
     }
 
-    /// Keeps this moment for viewers if it is time to: at ticks, and soon after anyone came or went.
+    /// Adds this moment to the history if one is due.
     pub(super) fn keep_moment(&mut self, tick: bool) {
         if self.history.is_due(now_ns(), tick) {
             let now = self.moment();

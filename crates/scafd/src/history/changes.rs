@@ -1,6 +1,6 @@
-//! What changed from one moment to the next, and whether that is worth being kept: which fields at once and
-//! which now and then stands at the fields (`control/snapshot.rs`). Reasons and curves are long and change
-//! with efficiencies: they are looked at every [`SLOW`] moments, each program at another one.
+//! What changed from one moment to the next, as far as it is kept: which fields at once and which now and
+//! then is declared at the fields (`control/snapshot.rs`). Reasons and curves are long and change with
+//! efficiencies: they are compared every [`SLOW`] moments, each program at another one.
 
 use crate::control::field::Value;
 use crate::control::shown::{moved, rounded};
@@ -11,8 +11,7 @@ const SLOW: u64 = 20;
 /// How much a curve's points have to move, as a share.
 const BENT: f64 = 0.01;
 
-/// Takes out of a program what isn't kept: counters, which tell more than its user may want, and what only
-/// its details show.
+/// Removes what isn't kept: counters, which reveal more than a user may want, and what only details show.
 pub(super) fn slim(program: &mut Program) {
     program.counters = None;
     program.runtimes = Vec::new();

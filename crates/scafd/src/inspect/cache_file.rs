@@ -1,8 +1,6 @@
-//! A cache file with what is known of a user's files, for the next daemon of that user. Reading the libraries
-//! of a Python program takes 0.05 to 0.1 s of CPU time, some 3% of what many such programs take themselves.
-//!
-//! The file is the user's own, so it is trusted as little as a helper's answer. It only counts if the same
-//! executable wrote it: another version may have another analysis.
+//! A cache file with what is known of a user's files, for the next daemon of that user. It is trusted as
+//! little as a helper's answer, and only used if the same executable wrote it: another version may have
+//! another analysis.
 
 use rustix::fs::OFlags;
 use scaf_inspect::ModuleCache;
@@ -27,7 +25,7 @@ struct Contents<C> {
 pub struct CacheFile(PathBuf);
 
 impl CacheFile {
-    /// At this path, which need not exist.
+    /// The file at this path, which need not exist.
     pub fn at(path: PathBuf) -> CacheFile {
         CacheFile(path)
     }

@@ -46,7 +46,6 @@ impl HelperProcess {
         Ok(HelperProcess { pid: child.id(), out: Some(out.into()), by: By::Us(child) })
     }
 
-    /// Its process id.
     pub fn id(&self) -> u32 {
         self.pid
     }
@@ -61,7 +60,6 @@ impl HelperProcess {
         self.out.as_mut().map_or(Ok(0), |out| out.read(buffer))
     }
 
-    /// Lowers its priority.
     pub fn calm_down(&self) {
         match &self.by {
             By::Us(_) => calm_down(self.pid),
@@ -97,8 +95,7 @@ impl HelperProcess {
 /// Lowers a helper's priority.
 pub fn calm_down(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
-        // It isn't reaped yet, so the id is still its own. If it has just ended, the call fails, which is
-        // fine.
+        // It isn't reaped yet, so the id is still its own.
         let _ = rustix::process::setpriority_process(Some(pid), GENTLE);
     }
 }

@@ -29,17 +29,13 @@ pub enum When {
 /// What is to be inspected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Job {
-    /// Which program.
     pub id: ProgramId,
-    /// Its process.
     pub pid: u32,
-    /// Its user.
     pub uid: u32,
     /// The owner of that user id, whose turn it takes.
     pub owner: u32,
-    /// Its group.
     pub gid: u32,
-    /// Modules that it had met when this was asked.
+    /// Modules that it had loaded by the request.
     pub modules: u8,
 }
 
@@ -78,7 +74,6 @@ impl Queue {
         }
     }
 
-    /// Removes a program's job.
     pub(super) fn forget(&mut self, id: ProgramId) {
         for (_, jobs) in &mut self.users {
             jobs.retain(|waiting| waiting.job.id != id);

@@ -43,7 +43,6 @@ impl Reaper {
         });
     }
 
-    /// When to check again.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.all.iter().map(|one| one.next).min()
     }
@@ -52,7 +51,6 @@ impl Reaper {
         self.all.iter().map(|one| one.process.id())
     }
 
-    /// Whether there is one of this user's.
     pub(super) fn has(&self, uid: u32) -> bool {
         self.all.iter().any(|one| one.uid == uid)
     }

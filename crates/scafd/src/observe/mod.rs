@@ -5,12 +5,12 @@ pub mod cgroup;
 pub mod clock;
 pub mod command_lines;
 pub mod counters;
-pub mod files;
+pub(crate) mod files;
 pub mod proc_pid;
-pub mod proc_stat;
-pub mod program_name;
+pub(crate) mod proc_stat;
+pub(crate) mod program_name;
 pub mod slurm_step;
-pub mod unmanaged_load;
+pub(crate) mod unmanaged_load;
 
 use crate::broker::Broker;
 use crate::observe::unmanaged_load::Sample;

@@ -85,7 +85,7 @@ impl Process {
         Process { broker, ..self }
     }
 
-    /// Its process id.
+    /// Its id.
     pub fn id(&self) -> u32 {
         self.pid
     }
@@ -283,19 +283,11 @@ mod tests {
         assert!(!me.name(Vec::new).is_empty());
         assert_eq!(me.uid().unwrap(), rustix::process::geteuid().as_raw());
         let rights = rustix::thread::capabilities(None).unwrap().permitted;
-        let started_by = StartedBy {
-            uid: rustix::process::getuid().as_raw(),
-            gid: rustix::process::getgid().as_raw(),
-            has_rights: !rights.is_empty(),
-        };
-        assert_eq!(me.started_by().unwrap(), started_by);
+        let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+        assert_eq!(me.started_by().unwrap(), StartedBy { uid, gid, has_rights: !rights.is_empty() });
         let none = Process::new(Path::new("/"), 0);
-        assert!(
-            none.stat().is_err()
-                && none.uid().is_err()
-                && none.threads().is_err()
-                && none.children(9).is_empty()
-        );
+        assert!(none.stat().is_err() && none.uid().is_err());
+        assert!(none.threads().is_err() && none.children(9).is_empty());
         assert_eq!(none.name(Vec::new), "process 0");
     }
 }

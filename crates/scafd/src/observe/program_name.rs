@@ -180,20 +180,12 @@ mod tests {
 
     #[test]
     fn without_a_script_the_executables_name_is_used() {
-        for line in [
-            "python3",
-            "python3 -c print(password)",
-            "python3 -Ic secret",
-            "python3 -",
-            "R",
-            "R -e secret",
-            "java -version",
-            "bash -c secret",
-            "bash -lc secret",
-            "bash",
-            "cg --class=W",
-            "pythonic x.py",
-        ] {
+        #[rustfmt::skip]
+        let lines = [
+            "python3", "python3 -c print(password)", "python3 -Ic secret", "python3 -", "R", "R -e secret",
+            "java -version", "bash -c secret", "bash -lc secret", "bash", "cg --class=W", "pythonic x.py",
+        ];
+        for line in lines {
             assert_eq!(name(line), None, "{line}");
         }
     }

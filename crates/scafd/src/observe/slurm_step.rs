@@ -67,10 +67,8 @@ mod tests {
         assert_eq!(of("/slurm_n1/uid_1000/job_17/step_batch").as_deref(), Some("17.batch"));
         let v2 = "/system.slice/slurmstepd.scope/job_4711/step_3/user/task_0";
         assert_eq!(of(v2).as_deref(), Some("4711.3"));
-        assert_eq!(
-            of("/system.slice/node_slurmstepd.scope/job_1/step_extern/x").as_deref(),
-            Some("1.extern")
-        );
+        let of_node = of("/system.slice/node_slurmstepd.scope/job_1/step_extern/x");
+        assert_eq!(of_node.as_deref(), Some("1.extern"));
     }
 
     #[test]
@@ -88,9 +86,6 @@ mod tests {
     #[test]
     fn numbers_of_a_client_are_a_label() {
         assert_eq!(Step::new(0, 3), None);
-        assert_eq!(
-            Step::new(u32::MAX, 0xfffb).map(|step| step.to_string()).as_deref(),
-            Some("4294967295.batch")
-        );
+        assert_eq!(Step::new(u32::MAX, 0xfffb).unwrap().to_string(), "4294967295.batch");
     }
 }

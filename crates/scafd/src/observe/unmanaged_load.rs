@@ -1,6 +1,4 @@
-//! How many contexts unmanaged processes use: the PUs' busy time less the CPU time of managed programs.
-//!
-//! Pure: a [`Sample`] has the counters of one moment.
+//! How many contexts unmanaged processes use: the PUs' busy time less the CPU time of managed programs. Pure.
 
 use scaf_policy::efficiency::LowPass;
 use scaf_policy::{ProgramId, PuSet};
@@ -9,16 +7,14 @@ use std::collections::BTreeMap;
 /// One moment's counters.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Sample {
-    /// When, in nanoseconds of CLOCK_MONOTONIC.
+    /// CLOCK_MONOTONIC.
     pub t_ns: u64,
-    /// Our PUs.
     pub pus: PuSet,
-    /// Busy time of these, in seconds, from any start.
+    /// Busy time of these, from any start, as the following ones.
     pub busy_s: f64,
-    /// CPU time of each managed program, in nanoseconds, from any start.
+    /// CPU time of each managed program.
     pub cpu_ns: BTreeMap<ProgramId, u64>,
-    /// CPU time of the daemon and its children, in ns, from any start: inspecting a program is no unmanaged
-    /// load.
+    /// CPU time of the daemon and its children: inspecting a program is no unmanaged load.
     pub own_ns: u64,
 }
 
@@ -29,11 +25,8 @@ pub fn unmanaged(now: &Sample, last: &Sample) -> Option<f64> {
         return None;
     }
     let dt = now.t_ns.checked_sub(last.t_ns).filter(|ns| *ns > 0)? as f64 * 1e-9;
-    let managed: f64 = now
-        .cpu_ns
-        .iter()
-        .map(|(id, ns)| ns.saturating_sub(*last.cpu_ns.get(id).unwrap_or(ns)) as f64 * 1e-9)
-        .sum();
+    let used_ns = |(id, ns): (&ProgramId, &u64)| ns.saturating_sub(*last.cpu_ns.get(id).unwrap_or(ns));
+    let managed: f64 = now.cpu_ns.iter().map(|used| used_ns(used) as f64 * 1e-9).sum();
     let own = now.own_ns.saturating_sub(last.own_ns) as f64 * 1e-9;
     Some(((now.busy_s - last.busy_s - managed - own) / dt).max(0.0))
 }
@@ -51,7 +44,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// A load of nothing, smoothed with time constant `rc_s` in seconds.
+    /// No load, smoothed with time constant `rc_s` in seconds.
     pub fn new(rc_s: f64) -> Load {
         Load { rc_s, filter: LowPass::new(rc_s), last: None, left_s: 0.0, forgotten: 0.0, taken: 0 }
     }
@@ -61,7 +54,6 @@ impl Load {
         *self = Load::new(self.rc_s);
     }
 
-    /// Adds a sample.
     pub fn update(&mut self, now: Sample) {
         if let Some(last) = &self.last {
             let dt = now.t_ns.saturating_sub(last.t_ns) as f64 * 1e-9;

@@ -40,8 +40,8 @@ pub fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
 }
 
 /// A filter that allows these calls; others fail with EPERM.
-pub fn only(calls: impl Iterator<Item = libc::c_long>) -> Result<BpfProgram, seccompiler::BackendError> {
-    compile(free(calls))
+pub fn only(calls: &[libc::c_long]) -> Result<BpfProgram, seccompiler::BackendError> {
+    compile(free(calls.iter().copied()))
 }
 
 fn free(calls: impl Iterator<Item = libc::c_long>) -> impl Iterator<Item = Rule> {

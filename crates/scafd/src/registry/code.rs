@@ -3,45 +3,41 @@
 use crate::inspect::Verdict;
 use scaf_memory::Checked;
 
-/// Whether the program's teams may be resized, as far as its code is known.
+/// Whether a program's teams may be resized, as far as its code is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Teams {
     /// Being inspected.
     Pending,
-    /// Any may be.
     Resizable,
-    /// None may be; why.
+    /// None may be, for this reason.
     Fixed(String),
 }
 
 /// What is known of a program's code.
 #[derive(Clone, Debug)]
 pub struct Code {
-    /// Whether its teams may be resized.
     pub teams: Teams,
-    /// The latest inspection's verdict.
     verdict: Option<Verdict>,
-    /// What is known of its executable by trying, or by an admin's word: it counts in place of the verdict
-    /// about the executable's own code.
+    /// The result of `scaf check`, or an admin's verdict: overrules the verdict about the executable's own
+    /// code.
     checked: Option<Checked>,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
-    /// Whether others of its executable were inspected, and nothing was found that can't wait.
+    /// Whether others of its executable were inspected, and nothing urgent was found.
     pub can_wait: bool,
-    /// Why it needs all its contexts at once whenever it runs, if its user says so.
+    /// Why it needs all its contexts at once: its user says so,
     asked_rigid: Option<String>,
-    /// The same, if it was found out.
+    /// or it was found out.
     found_rigid: Option<String>,
-    /// Whether its results are to keep their bits, so that its teams are never resized.
+    /// Whether its results have to be bitwise reproducible, so that its teams are never resized.
     pub exact: bool,
-    /// Modules that had been met when its code was inspected.
+    /// Modules that had been loaded when its code was inspected.
     pub inspected: u8,
-    /// Modules with parallel regions that it had met when it was inspected last.
+    /// Modules with parallel regions that it has loaded.
     modules: u32,
 }
 
 impl Code {
-    /// Code that is yet to be inspected.
     pub fn pending(modules: u32, exact: bool, rigid: Option<String>) -> Code {
         Code {
             teams: Teams::Pending,
@@ -57,12 +53,11 @@ impl Code {
         }
     }
 
-    /// Whether its threads spin in loops that can't be made to yield.
+    /// Whether it spins in loops that can't be made to yield.
     pub fn only_spins(&self) -> bool {
         self.verdict.as_ref().is_some_and(|verdict| verdict.spins.is_some() && verdict.marks.is_none())
     }
 
-    /// Whether these are its executable's own.
     pub fn spins_itself(&self) -> bool {
         self.verdict.as_ref().is_some_and(|verdict| verdict.spins_itself)
     }
@@ -72,22 +67,19 @@ impl Code {
         self.asked_rigid.as_ref().or(self.found_rigid.as_ref())
     }
 
-    /// It was found out that it does.
     pub fn find_rigid(&mut self, why: String) {
         self.found_rigid = Some(why);
     }
 
-    /// Whether it was found out that it does.
     pub fn is_found_rigid(&self) -> bool {
         self.found_rigid.is_some()
     }
 
-    /// It doesn't any more, unless its user says so. Why it was thought to.
+    /// It doesn't any more, unless its user says so. Gives the former reason.
     pub fn yields(&mut self) -> Option<String> {
         self.found_rigid.take()
     }
 
-    /// Modules with parallel regions that it has met.
     pub fn modules(&self) -> u32 {
         self.modules
     }
@@ -98,32 +90,31 @@ impl Code {
         u32::from(self.inspected) < self.modules.min(u8::MAX.into()) && (is_word || !self.can_wait)
     }
 
-    /// Takes note of the number of modules met. True if there are more than were inspected, up to 255, which
-    /// is all that the grant has room for.
+    /// Sets the number of modules loaded. True if there are more than before, up to 255, the grant's limit.
     pub fn meets(&mut self, modules: u32) -> bool {
         let more = self.modules < modules.min(u8::MAX.into());
         self.modules = if more { modules } else { self.modules };
         more
     }
 
-    /// Takes in what an inspection found that was asked for at so many `modules`.
+    /// Takes the verdict of an inspection that was requested at so many `modules`.
     pub fn inspected(&mut self, verdict: &Verdict, modules: u8) {
         self.spins.clone_from(&verdict.spins);
         self.inspected = modules;
         let mut verdict = verdict.clone();
-        // Only its tie to other runs needs these, and there may be many.
+        // Only the profile's key needs these, and there may be many.
         verdict.origin.iter_mut().for_each(|origin| origin.modules = Vec::new());
         self.verdict = Some(verdict);
         self.conclude();
     }
 
-    /// Takes in what is known of an executable by trying. Without effect unless it is this program's.
+    /// Takes the result of a check. Without effect unless it is of this executable.
     pub fn checked(&mut self, checked: Checked) {
         self.checked = Some(checked);
         self.conclude();
     }
 
-    /// What counts in place of the verdict about the executable's own code, if anything does.
+    /// What overrules the verdict about the executable's own code, if anything does.
     pub fn overruling(&self) -> Option<&Checked> {
         let executable = &self.verdict.as_ref()?.origin.as_ref()?.executable;
         self.checked.as_ref().filter(|checked| checked.executable == *executable)
@@ -146,7 +137,7 @@ impl Code {
         };
     }
 
-    /// By what its teams may be resized, if that isn't the inspection of its code; else empty.
+    /// Who permits its teams to be resized, if not the code analysis; else empty.
     pub fn permission(&self) -> String {
         let refused = self.verdict.as_ref().is_some_and(|verdict| !verdict.resizable);
         match self.overruling() {

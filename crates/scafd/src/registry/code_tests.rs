@@ -2,16 +2,9 @@ use super::*;
 use scaf_inspect::Origin;
 
 fn verdict(why: &str, others: &str) -> Verdict {
-    let origin = Origin { executable: "ab12".into(), arguments: 0, modules: vec![] };
-    Verdict {
-        resizable: why.is_empty(),
-        why: why.into(),
-        others: others.into(),
-        spins: None,
-        spins_itself: false,
-        marks: None,
-        origin: Some(origin),
-    }
+    let origin = Some(Origin { executable: "ab12".into(), arguments: 0, modules: vec![] });
+    let (resizable, why, others) = (why.is_empty(), why.into(), others.into());
+    Verdict { resizable, why, others, origin, ..Verdict::default() }
 }
 
 fn checked(executable: &str, resizable: bool) -> Checked {

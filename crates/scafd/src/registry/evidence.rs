@@ -1,5 +1,5 @@
-//! What is known of a program's speedup, and what that is known by: its page, its clock, counters, steps,
-//! serial experiments and earlier runs.
+//! What is known of a program's speedup, by its page, clock, counters, steps, serial experiments and earlier
+//! runs.
 
 use super::steps::Steps;
 use crate::control;
@@ -16,44 +16,38 @@ use scaf_policy::knowledge::{CurvePoint, Knowledge, MOST_POINTS, Stage, Useful, 
 use scaf_policy::observed::{Observed, Runs, Spell};
 use std::collections::BTreeSet;
 
-/// An interval counts for a DoP that was had for at least this share of it: changes come just after a tick.
+/// An interval counts for a DoP that was granted for this share of it: changes come just after a tick.
 const STEADY: f64 = 0.9;
 
 /// What is known of a program's speedup.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     meter: Meter,
-    /// Memory of its page's rows, and what they said.
     pub regions: RegionMeter,
     /// What its regions took at each DoP.
     pub observed: Observed,
     /// What `observed`, useful time and counters came to at the latest tick.
     pub known: Vec<CurvePoint>,
-    /// Its speedup as it was known before it started; doesn't change while it runs.
+    /// Its speedup as known before it started; doesn't change while it runs.
     pub profile: Vec<Measured>,
-    /// Whether `profile` is from the configuration, so that no memory replaces it.
+    /// Whether `profile` is from the configuration, so that no earlier run replaces it.
     profile_given: bool,
-    /// What ties it to its earlier and later runs.
-    pub tie: ProfileLink,
-    /// What hardware counters say of it; [`Counters::speedup`] is what they make of it.
+    pub link: ProfileLink,
     counters: Counters,
-    /// Its serial experiments.
     pub trials: Trials,
-    /// Where it is sent to for a moment.
     pub steps: Steps,
-    /// Latest reading of its report page.
     pub seen: Option<Seen>,
     useful: Useful,
-    /// Whether the latest interval was spent by a team from before the grant.
+    /// Whether a team from before the grant spent the latest interval.
     outlived: bool,
-    /// Whether it has had a region or other work, as of the interval that was measured last.
+    /// Whether it has had a region or other work by the latest interval.
     stage: Stage,
     cpu_ns: u64,
 }
 
 impl Evidence {
-    /// Nothing but its `profile`, if one was given. `ticks` and `cpu_ns` are the clocks now, and `rc_s` is
-    /// the time constant of what is smoothed, in seconds.
+    /// No evidence but its `profile`, if one was given. `ticks` and `cpu_ns` are the clocks now, `rc_s` the
+    /// time constant of smoothing in seconds.
     pub fn new(ticks: u64, cpu_ns: u64, rc_s: f64, profile: Option<Vec<Measured>>) -> Evidence {
         Evidence {
             meter: Meter::new(ticks),
@@ -62,7 +56,7 @@ impl Evidence {
             known: Vec::new(),
             profile_given: profile.is_some(),
             profile: profile.unwrap_or_default(),
-            tie: ProfileLink::default(),
+            link: ProfileLink::default(),
             counters: Counters::new(rc_s),
             trials: Trials::default(),
             steps: Steps::default(),
@@ -74,7 +68,8 @@ impl Evidence {
         }
     }
 
-    /// Reads the page at a tick, of a program that had `p` contexts. Gives that and the CPU seconds since.
+    /// Reads the page at a tick, of a program that had `p` contexts. Gives the reading and the CPU seconds
+    /// since the last one.
     pub fn read(
         &mut self,
         ticks: u64,
@@ -88,25 +83,24 @@ impl Evidence {
         (self.meter.read(ticks, page, Bounds { p: f64::from(p), cpu_s }, tsc), cpu_s)
     }
 
-    /// Reads the page between two ticks, for the facts on it.
     pub fn look(&mut self, ticks: u64, page: &Page) {
         self.seen = Some(self.peek(ticks, page));
     }
 
-    /// The same, but remembers nothing.
+    /// Reads the page between two ticks, and remembers nothing.
     pub fn peek(&self, ticks: u64, page: &Page) -> Seen {
         self.meter.look(ticks, page)
     }
 
-    /// Forgets the interval that is running, for the DoP changes now. Gives what the page says.
+    /// Restarts the interval, because the DoP changes now. Gives the reading.
     pub fn restart(&mut self, ticks: u64, page: &Page, cpu_ns: Option<u64>, tsc: &Tsc) -> Seen {
         self.meter.restart(ticks, page, tsc);
         self.cpu_ns = cpu_ns.unwrap_or(self.cpu_ns);
         self.peek(ticks, page)
     }
 
-    /// Takes in a reading and its interval's efficiency on `contexts`, if it is to be `judged` by that and no
-    /// team from before the grant spent it (`outlived`), nor the interval before.
+    /// Adds an interval's efficiency on `contexts`, if it is to be `judged` and no team from before the grant
+    /// spent it (`outlived`) or the one before.
     pub(super) fn measured(&mut self, seen: &Seen, contexts: u32, judged: bool, outlived: bool) {
         let Interval { dt_s, parallel_s, .. } = seen.interval;
         self.stage = self.stage.next(seen.last_team > 0, dt_s, parallel_s);
@@ -119,7 +113,7 @@ impl Evidence {
         self.outlived = outlived;
     }
 
-    /// Takes in what its regions did on `dop` contexts in the interval of the reading that was taken in last.
+    /// Adds what its regions did on `dop` contexts in the latest interval.
     pub(super) fn ran(&mut self, dop: u32, runs: &[Runs]) {
         if let Some(Seen { interval: Interval { dt_s, parallel_s, .. }, .. }) = self.seen
             && self.stage.has_begun()
@@ -129,7 +123,7 @@ impl Evidence {
         }
     }
 
-    /// Takes in what was counted in that interval. An interval of two DoPs says nothing about either.
+    /// Adds what was counted in that interval. An interval of two DoPs says nothing about either.
     pub(super) fn counted(&mut self, dop: u32, counts: &Counts, steady_s: f64) {
         if let Some(Seen { interval, .. }) = self.seen
             && steady_s >= STEADY * interval.dt_s
@@ -149,7 +143,7 @@ impl Evidence {
         self.knowledge(natural).judged()
     }
 
-    /// Makes `known` anew, for a program that has `now` contexts.
+    /// Updates `known`, for a program that has `now` contexts.
     pub(super) fn know(&mut self, natural: u32, now: u32) {
         let kept = self.efficiency().map_or(now, |(dop, _)| dop);
         self.known = self.knowledge(natural).curve(kept);

@@ -1,10 +1,9 @@
-//! A program as people see it: every field that `scaf ps` and other clients are shown.
+//! A program as viewers see it.
 
 use super::program::Program;
 use crate::control;
 
 impl Program {
-    /// The program as people see it.
     pub fn snapshot(&self) -> control::Program {
         let (mechanism, mechanism_reason) = self.mechanism();
         let (seen, measured) = (self.evidence.seen, self.evidence.efficiency());
@@ -33,7 +32,7 @@ impl Program {
             efficiency: measured.map(|(_, e)| e),
             speedup: measured.map(|(dop, e)| e * f64::from(dop)),
             curve: self.evidence.curve_for_people(self.natural()),
-            earlier_runs: self.evidence.tie.earlier_runs(),
+            earlier_runs: self.evidence.link.earlier_runs(),
             counters: self.evidence.counters(),
             experiments: self.evidence.trials.snapshot(),
             exact: self.code.exact,

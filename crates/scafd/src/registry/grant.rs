@@ -7,51 +7,43 @@ use scaf_policy::PuSet;
 /// What a program has now.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Grant {
-    /// Contexts; `None` while unmanaged.
     pub dop: Option<u32>,
-    /// PUs.
     pub pus: PuSet,
-    /// Affinity that we have set, where it isn't the program's own.
+    /// Affinity that we have set, if any.
     pub set: Option<PuSet>,
-    /// This and earlier ones, the latest last: threads created during a change may have any. See
-    /// [`Grant::remember`].
+    /// This and earlier ones, the latest last: threads created during a change may have any.
     pub masks: Vec<PuSet>,
-    /// When its affinity was changed last.
+    /// When its affinity was changed last,
     pub moved_ns: Option<u64>,
-    /// The program's number of threads then.
+    /// its number of threads then, and when they were counted last.
     pub threads: u32,
-    /// The same when they were counted last.
     pub counted: u32,
-    /// Number of the grant.
     pub epoch: u32,
-    /// When this DoP was granted, in nanoseconds of CLOCK_MONOTONIC.
+    /// When this DoP was granted (CLOCK_MONOTONIC), its affinity set, and when it was in effect.
     pub granted_ns: u64,
-    /// When its affinity was set.
     pub affinity_ns: Option<u64>,
-    /// When it was in effect.
     pub effective_ns: Option<u64>,
     grew: bool,
     promised: u64,
     regions: u64,
-    /// Whether the grant asks the program to say when it enters a region; see [`super::Program::is_lent`].
+    /// Whether the program is to send a packet when it enters a region; see [`super::Program::is_lent`].
     pub lent: bool,
-    /// Whether that is for what it does ([`super::Phase::lends`]), and not for a wait in MPI alone.
+    /// Whether that is for its phase ([`super::Phase::lends`]), and not for a wait in MPI alone.
     pub lent_by_phase: bool,
-    /// Whether some of its contexts are borrowed from who waits.
+    /// Whether some of its contexts are borrowed.
     pub borrows: bool,
-    /// Why this DoP.
     pub reason: String,
 }
 
 pub(super) const LONG_REGION_NS: u64 = 100_000_000;
 
 impl Grant {
-    /// Before the first decision; `set` is an affinity of ours that the program was born with.
+    /// Before the first decision; `set` is an affinity of ours that the program has inherited.
     pub fn before(set: Option<PuSet>, threads: u32) -> Grant {
         Grant { masks: set.iter().cloned().collect(), set, threads, counted: threads, ..Grant::default() }
     }
 
-    /// Takes note of an affinity that is about to be set.
+    /// Records an affinity that is about to be set.
     pub fn remember(&mut self, mask: &PuSet) {
         self.masks.retain(|known| known != mask);
         self.masks.push(mask.clone());
@@ -64,7 +56,7 @@ impl Grant {
         self.epoch = self.epoch.wrapping_add(1).max(1);
     }
 
-    /// Takes note of a decision, given the latest reading of the page. True if DoP or PUs changed.
+    /// Records a decision, given the latest reading of the page. True if DoP or PUs changed.
     pub fn change(&mut self, dop: Option<u32>, pus: PuSet, seen: Option<&Seen>, now_ns: u64) -> bool {
         let resized = self.dop != dop || self.epoch == 0;
         if !resized && self.pus == pus {
@@ -83,34 +75,33 @@ impl Grant {
         true
     }
 
-    /// What the page says at the moment of a grant: regions that it left since the last tick were entered
-    /// before.
+    /// The page at the moment of a grant: regions left since the last tick were entered before it.
     pub fn made_at(&mut self, seen: &Seen) {
         (self.promised, self.regions) = (seen.promised, seen.regions);
     }
 
-    /// Whether a team smaller than this grant goes on in a region that was entered before it.
+    /// Whether a smaller team still runs a region that was entered before this grant.
     pub fn outlived_by(&self, seen: &Seen) -> bool {
         let old = seen.in_region && seen.regions <= self.regions;
         old && self.dop.is_some_and(|dop| seen.team < dop)
     }
 
-    /// Takes note that the affinity was set.
+    /// Records that the affinity was set.
     pub fn affinity_set(&mut self, set: Option<PuSet>, now_ns: u64) {
         if let Some(mask) = &set {
             self.remember(mask);
         }
         self.set = set;
         self.moved_ns = Some(now_ns);
-        // A thread created meanwhile is counted before it is listed, so the next tick looks at all once more.
+        // A thread created meanwhile is counted before it is listed, so the next tick checks all once more.
         self.threads = 0;
         self.affinity_ns.get_or_insert(now_ns);
     }
 
-    /// Finds out whether the grant is in effect at `now_ns`, for a program that has `natural` contexts alone.
+    /// Checks whether the grant is in effect at `now_ns`, for a program that has `natural` contexts alone.
     /// `team` is the latest reading where teams are resized, and `team_since_ns` when that team first had its
-    /// size. A region caught by a smaller grant is folded, which is in effect with the affinity, unless it
-    /// soon ends.
+    /// size. A region entered under a larger grant is folded: in effect with the affinity, unless it soon
+    /// ends.
     pub fn settle(&mut self, team: Option<Seen>, natural: u32, team_since_ns: u64, now_ns: u64) {
         let (None, Some(affinity_ns)) = (self.effective_ns, self.affinity_ns) else { return };
         let (Some(dop), Some(seen)) = (self.dop, team) else {

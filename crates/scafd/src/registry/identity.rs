@@ -7,57 +7,47 @@ use crate::paths::Scope;
 use scaf_policy::{ProgramId, PuSet};
 use std::path::PathBuf;
 
-/// Which program it is.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// Number; also that of its connection.
     pub id: ProgramId,
-    /// Process id.
     pub pid: u32,
-    /// When the process started, in clock ticks since the machine did.
+    /// In clock ticks since boot.
     pub starttime: u64,
-    /// User id.
     pub uid: u32,
-    /// Whose that user is, among whom is divided.
+    /// The owner of the user id, among whom is divided.
     pub owner: u32,
-    /// Group id.
     pub gid: u32,
-    /// What people call it.
+    /// What users call it.
     pub name: String,
-    /// Which one of that name of its user's it is, from 1 on.
+    /// Counts its user's programs of that name, from 1 on.
     pub number: u32,
     /// The path of its executable; empty if unknown.
     pub executable: PathBuf,
-    /// The step of Slurm's that it belongs to.
+    /// Its step of a Slurm job.
     pub step: Option<Step>,
-    /// When it attached, in nanoseconds of CLOCK_MONOTONIC.
+    /// In nanoseconds of CLOCK_MONOTONIC.
     pub attached_ns: u64,
 }
 
 impl Identity {
-    /// Its name, with its number if that isn't the first.
+    /// Its name, with its number if that isn't 1.
     pub fn shown(&self) -> String {
         if self.number > 1 { format!("{}#{}", self.name, self.number) } else { self.name.clone() }
     }
 }
 
-/// What a client asked for when it attached.
+/// What a client asked for when it attached; a `max` of 0 is no limit, a `weight` of 1 is normal.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Limits {
     /// Team size without us.
     pub natural: u32,
-    /// Fewest contexts.
     pub min: u32,
-    /// Most contexts; 0 for no limit.
     pub max: u32,
-    /// 1 is normal.
     pub weight: f64,
 }
 
 impl Limits {
-    /// These with others in their place.
-    /// # Errors
-    /// What is out of range.
+    /// With the limits that `wish` replaces; an error says what is out of range.
     pub fn changed(&self, wish: Wish) -> Result<Limits, String> {
         let changed = Limits {
             natural: self.natural,
@@ -77,8 +67,7 @@ impl Limits {
         }
     }
 
-    /// Within what the user may ask for: a daemon for all users lets nobody but root put a program before
-    /// those of others.
+    /// Within what the user may ask for: a daemon for all users lets only root put a program before others'.
     #[must_use]
     pub fn permitted(self, scope: Scope, uid: u32) -> Limits {
         match scope {
@@ -93,21 +82,19 @@ impl Limits {
 /// Where a program may run, and whether it is managed at all.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// Its own affinity.
     pub own: PuSet,
     /// PUs that it can be granted.
     pub usable: PuSet,
-    /// What its control groups allow, a container's for instance.
     pub cgroup: Cgroup,
     /// Why it is left alone.
     pub alone: Option<String>,
-    /// Whether that is only because none of its PUs can be given away now, and so may change.
+    /// Whether that is only because none of its PUs can be allocated now, and so may change.
     pub stranded: bool,
 }
 
 impl Reach {
-    /// Takes in which PUs can be given away now, or are `pretended`; `bound` says why a stranded program
-    /// stays alone.
+    /// Updates which PUs can be allocated, or are `pretended`; `bound` says why a stranded program stays
+    /// alone.
     pub fn follow(&mut self, pus: &PuSet, pretended: bool, bound: impl FnOnce(&PuSet) -> Option<String>) {
         self.usable = if pretended { pus.clone() } else { usable(&self.own, pus, &self.cgroup) };
         if self.usable.is_empty() && self.alone.is_none() {
@@ -120,7 +107,7 @@ impl Reach {
     }
 }
 
-/// PUs that a program with this affinity and in this group can be granted, of those that can be given away.
+/// PUs that a program with this affinity and in this group can be granted, of those that can be allocated.
 pub fn usable(own: &PuSet, pus: &PuSet, cgroup: &Cgroup) -> PuSet {
     cgroup.within(&own.intersection(pus))
 }

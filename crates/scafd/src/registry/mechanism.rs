@@ -1,4 +1,4 @@
-//! How a program's DoP is carried out: as its client tells of its latest region, and by the daemon itself.
+//! How a program's DoP is carried out: as its client reports for its latest region, and by the daemon itself.
 
 use super::code::Teams;
 use super::program::Program;
@@ -6,7 +6,7 @@ use scaf_team::choice::Mechanism;
 use scaf_team::gather::obstacle::Obstacle;
 
 impl Program {
-    /// Why its teams aren't gathered, where the client says so; empty where they are, or it wasn't asked for.
+    /// Why its teams aren't gathered, if the client says so; else empty.
     pub fn ungathered(&self) -> String {
         let Some(seen) = self.evidence.seen else { return String::new() };
         match seen.ungathered {
@@ -19,7 +19,7 @@ impl Program {
         }
     }
 
-    /// Who permits its teams to be resized, where it isn't the judge of code; else empty.
+    /// Who permits its teams to be resized, if not the code analysis; else empty.
     pub fn permission(&self) -> String {
         match self.evidence.seen.and_then(|seen| seen.permission) {
             Some(word) => word.text().into(),

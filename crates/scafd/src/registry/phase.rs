@@ -1,30 +1,27 @@
 //! What a program is doing: mainly whether it is in a serial phase, so that a policy may lend its contexts.
-//!
-//! A program outside of parallel regions may still compute on many threads by other means. So its CPU clock
-//! counts as well, and on a busy machine, how many of its threads want to run ([`crate::daemon`]).
+//! Outside of parallel regions it may still compute on many threads by other means, so its CPU clock counts
+//! too, and on a busy machine its runnable threads ([`crate::daemon`]).
 
 use super::stuck::Stuck;
 use crate::estimate::Seen;
 
-/// Outside of regions for at least so long, and for a whole tick: at 4 Hz the tick is longer.
+/// A serial phase has lasted this long outside of regions, and a whole tick: at 4 Hz the tick is longer.
 const QUIET_NS: u64 = 200_000_000;
-/// Contexts that a serial program is busy on, at most: one, and what its idle threads take until they sleep.
+/// Most contexts that a serial program keeps busy: one, and what its idle threads take until they sleep.
 const BUSY: f64 = 1.25;
-/// For so long a program does nothing before it is idle.
+/// A program does nothing for this long before it is idle.
 const STILL_NS: u64 = 2_000_000_000;
-/// Contexts that an idle program is busy on, at most: an interpreter that waits for its user looks around now
-/// and then.
+/// Most contexts that an idle program keeps busy: an interpreter that waits for its user polls now and then.
 const STILL: f64 = 0.02;
-/// Contexts that a program is busy on that lends while it waits in MPI, at most: it naps between two looks.
-/// Whoever takes more computes, and isn't believed for a while.
+/// Most contexts that a program keeps busy that lends while it waits in MPI: it naps between two polls. One
+/// that uses more computes, and isn't believed for a while.
 const WAITING: f64 = 0.6;
 const DISBELIEF_NS: u64 = 1_000_000_000;
-/// After a phase that was over this soon, the program isn't taken for serial for this time, and after each
+/// After a phase that ended this soon, the program isn't taken for serial for this time, and after each
 /// further such phase for twice as long, up to the second time.
 const SHORT_NS: u64 = 1_000_000_000;
 const MOST_REST_NS: u64 = 32_000_000_000;
 
-/// The beginning of a time without parallel regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Quiet {
     /// In nanoseconds of CLOCK_MONOTONIC.
@@ -32,15 +29,14 @@ struct Quiet {
     progress: u64,
 }
 
-/// What a program is doing.
 #[derive(Clone, Debug, Default)]
 pub struct Phase {
     /// Whether it has been outside of parallel regions for a whole tick, and still is.
     pub serial: bool,
-    /// Whether it has done nothing at all for [`STILL_NS`]: no region, or stopped within one, and next to no
-    /// CPU time.
+    /// Whether it has done nothing for [`STILL_NS`]: no region, or stopped within one, and hardly any CPU
+    /// time.
     pub idle: bool,
-    /// Whether it was stopped or frozen within a region, when that was last asked.
+    /// Whether it was stopped or frozen within a region at the last check.
     pub stopped: bool,
     /// Since when it has done nothing, and its progress then.
     still: Option<Quiet>,
@@ -49,40 +45,38 @@ pub struct Phase {
     /// For how long, and until when, it isn't taken for serial.
     rest_ns: u64,
     rests_until_ns: u64,
-    /// Whether it is stopped now and then for others' turns. Its clocks then say nothing about its speedup.
+    /// Whether it takes turns. Its clocks then say nothing about its speedup.
     pub takes_turns: bool,
-    /// Whether it has met no region since it was loaded: it lends until then, and is never narrowed.
+    /// Whether it has had no region since it was loaded: it lends until then, and is never narrowed.
     pub starting: bool,
-    /// Whether it computes on several threads though it starts, or does nothing: whoever has no regions is
-    /// left alone.
+    /// Whether it computes on several threads though it starts, or does nothing: it will be detached.
     pub unsuitable: bool,
     /// Since when it computes on several threads though it starts. Its first region may have begun before its
-    /// page was there to say so.
+    /// page was mapped.
     busy_since_ns: Option<u64>,
-    /// Whether a library of it computed on several threads when it attached: its page didn't say so yet.
+    /// Whether a library of it computed on several threads when it attached.
     pub came_at_work: bool,
-    /// Since when it waits in MPI for others, outside of regions, in ns of CLOCK_MONOTONIC.
+    /// Since when it waits in MPI, outside of regions.
     pub waits_since_ns: Option<u64>,
-    /// Since when somebody has contexts of it for that.
+    /// Since when some of its contexts are lent for that.
     pub lends_since_ns: Option<u64>,
-    /// Until when its word that it waits isn't believed.
+    /// Until when its reports of waits aren't believed.
     pub disbelieved_ns: u64,
-    /// Since when it has got nowhere while it was folded in a region.
+    /// Since when it has made no progress while folded in a region.
     pub stuck: Option<Stuck>,
 }
 
 impl Phase {
-    /// It has just been loaded. That is a serial phase from the beginning, and no other is judged by how long
-    /// it lasts.
+    /// It has just been loaded: a serial phase, whose length doesn't matter.
     pub fn begins(&mut self, now_ns: u64) {
         (self.starting, self.serial) = (true, true);
         self.quiet = Some(Quiet { since_ns: now_ns, progress: 0 });
     }
 
-    /// Finds out, at a tick, whether it is in a serial phase; never before its first region, when libraries
-    /// count their PUs. `seen` is the interval before `now_ns`, in which it used `cpu_s` of CPU time if
-    /// known; if not, it isn't serial.
-    pub fn listen(&mut self, seen: &Seen, cpu_s: Option<f64>, now_ns: u64) {
+    /// Determines at a tick whether it is in a serial phase; never before its first region, when libraries
+    /// count their PUs. `seen` is the interval before `now_ns`, in which it used `cpu_s` of CPU time; if that
+    /// is unknown, it isn't serial.
+    pub fn update(&mut self, seen: &Seen, cpu_s: Option<f64>, now_ns: u64) {
         let dt_ns = (seen.interval.dt_s * 1e9) as u64;
         let lent = self.lends_since_ns.is_some_and(|since| now_ns.saturating_sub(since) >= dt_ns);
         if lent && cpu_s.is_none_or(|cpu_s| cpu_s > WAITING * seen.interval.dt_s) {
@@ -103,7 +97,7 @@ impl Phase {
             return;
         }
         if busy || seen.in_region || seen.last_team == 0 {
-            self.is_in_no_serial_phase(now_ns);
+            self.end_serial(now_ns);
             return;
         }
         let quiet = self.quiet.filter(|quiet| quiet.progress == seen.progress).unwrap_or(began);
@@ -114,12 +108,11 @@ impl Phase {
         }
     }
 
-    /// Whether it used next to no CPU time in that interval.
     pub fn is_still(seen: &Seen, cpu_s: Option<f64>) -> bool {
         cpu_s.is_some_and(|cpu_s| cpu_s <= STILL * seen.interval.dt_s)
     }
 
-    /// Whether it leaves contexts to others for what it does.
+    /// Whether it lends contexts by its phase.
     pub fn lends(&self) -> bool {
         self.serial || self.idle
     }
@@ -127,10 +120,10 @@ impl Phase {
     /// It computes in parallel now.
     pub fn is_parallel(&mut self, now_ns: u64) {
         (self.idle, self.still) = (false, None);
-        self.is_in_no_serial_phase(now_ns);
+        self.end_serial(now_ns);
     }
 
-    fn is_in_no_serial_phase(&mut self, now_ns: u64) {
+    fn end_serial(&mut self, now_ns: u64) {
         self.quiet = None;
         (self.serial, self.starting) = (false, false);
         let Some(began_ns) = self.began_ns.take() else { return };
@@ -142,8 +135,8 @@ impl Phase {
         }
     }
 
-    /// Whether a reading of its page between two ticks shows that it has left its serial phase, or idles no
-    /// more. Of one that goes on within its region only the next tick shows it.
+    /// Whether a reading between two ticks shows that its serial phase or idleness is over. For a program
+    /// that continues within its region only the next tick shows it.
     pub fn has_returned(&self, seen: &Seen) -> bool {
         let since = if self.idle { self.still } else { self.quiet };
         let enters = seen.in_region && !(self.idle && self.stopped);
@@ -168,19 +161,19 @@ mod tests {
     fn a_serial_phase_is_known_after_a_whole_tick_and_ends_with_its_first_region() {
         let mut p = program(1);
         grant(&mut p, 4, 0);
-        p.phase.listen(&quiet(7), Some(1.0), TICK_NS);
+        p.phase.update(&quiet(7), Some(1.0), TICK_NS);
         assert!(!p.phase.serial && !p.request().serial);
-        p.phase.listen(&quiet(7), Some(1.0), 2 * TICK_NS);
+        p.phase.update(&quiet(7), Some(1.0), 2 * TICK_NS);
         assert!(p.phase.serial && p.request().serial && !p.is_lent());
         grant(&mut p, 1, 2 * TICK_NS);
         assert!(p.is_lent() && !p.phase.has_returned(&quiet(7)));
         assert!(
             p.phase.has_returned(&Seen { in_region: true, ..quiet(7) }) && p.phase.has_returned(&quiet(8))
         );
-        p.phase.listen(&quiet(8), Some(1.0), 3 * TICK_NS);
+        p.phase.update(&quiet(8), Some(1.0), 3 * TICK_NS);
         assert!(!p.phase.serial && !p.is_lent());
-        p.phase.listen(&Seen { in_region: true, ..quiet(8) }, Some(1.0), 4 * TICK_NS);
-        p.phase.listen(&quiet(8), Some(1.0), 5 * TICK_NS);
+        p.phase.update(&Seen { in_region: true, ..quiet(8) }, Some(1.0), 4 * TICK_NS);
+        p.phase.update(&quiet(8), Some(1.0), 5 * TICK_NS);
         assert!(!p.phase.serial);
     }
 
@@ -191,7 +184,7 @@ mod tests {
         p.phase.begins(TICK_NS);
         assert!(p.phase.serial && p.phase.lends() && !p.phase.has_returned(&none));
         for at in 2..40 {
-            p.phase.listen(&none, Some(1.0), at * TICK_NS);
+            p.phase.update(&none, Some(1.0), at * TICK_NS);
             assert!(p.phase.serial && !p.phase.unsuitable);
         }
         assert!(p.phase.has_returned(&Seen { in_region: true, ..none }) && p.phase.has_returned(&quiet(1)));
@@ -207,7 +200,7 @@ mod tests {
             let mut p = program(1);
             p.phase.begins(0);
             (1..=cpu.len()).find(|at| {
-                p.phase.listen(&seen, Some(cpu[at - 1]), *at as u64 * TICK_NS);
+                p.phase.update(&seen, Some(cpu[at - 1]), *at as u64 * TICK_NS);
                 p.phase.unsuitable
             })
         };
@@ -225,17 +218,17 @@ mod tests {
         let mut found = Vec::new();
         for at in 0..400 {
             let progress = at / 3;
-            p.phase.listen(&Seen { in_region: at % 3 == 2, ..quiet(progress) }, Some(1.0), at * TICK_NS);
+            p.phase.update(&Seen { in_region: at % 3 == 2, ..quiet(progress) }, Some(1.0), at * TICK_NS);
             found.extend(p.phase.serial.then_some(at));
         }
         let rests: Vec<u64> = found.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(found.len() <= 9 && rests.is_sorted(), "{found:?}");
         let mut at = 600;
         while !p.phase.serial || p.phase.began_ns.is_some_and(|began| at * TICK_NS < began + SHORT_NS) {
-            p.phase.listen(&quiet(999), Some(1.0), at * TICK_NS);
+            p.phase.update(&quiet(999), Some(1.0), at * TICK_NS);
             at += 1;
         }
-        p.phase.listen(&Seen { in_region: true, ..quiet(1000) }, Some(1.0), at * TICK_NS);
+        p.phase.update(&Seen { in_region: true, ..quiet(1000) }, Some(1.0), at * TICK_NS);
         assert_eq!(p.phase.rest_ns, 0);
     }
 
@@ -243,10 +236,10 @@ mod tests {
     fn whoever_computes_on_several_contexts_is_not_serial_though_no_region_runs() {
         let mut p = program(1);
         for (at, cpu_s) in [(1, Some(1.0)), (2, Some(1.5)), (3, Some(1.0)), (4, None), (5, Some(1.0))] {
-            p.phase.listen(&quiet(7), cpu_s, at * TICK_NS);
+            p.phase.update(&quiet(7), cpu_s, at * TICK_NS);
             assert!(!p.phase.serial, "{at}");
         }
-        p.phase.listen(&quiet(7), Some(1.0), 6 * TICK_NS);
+        p.phase.update(&quiet(7), Some(1.0), 6 * TICK_NS);
         assert!(p.phase.serial);
     }
 
@@ -256,7 +249,7 @@ mod tests {
         let still = Seen { last_team: 0, ..quiet(7) };
         let idle_at = |p: &mut Program, ticks: std::ops::Range<u64>, seen: Seen, cpu_s: Option<f64>| {
             ticks.clone().find(|at| {
-                p.phase.listen(&seen, cpu_s, at * TICK_NS);
+                p.phase.update(&seen, cpu_s, at * TICK_NS);
                 p.phase.idle
             })
         };
@@ -286,14 +279,14 @@ mod tests {
         let mut p = program(1);
         p.phase.waits_since_ns = Some(0);
         // Nobody has borrowed: it polls.
-        p.phase.listen(&quiet(7), Some(1.0), TICK_NS);
+        p.phase.update(&quiet(7), Some(1.0), TICK_NS);
         assert_eq!(p.phase.waits_since_ns, Some(0));
         // The intervals are of a second each.
         p.phase.lends_since_ns = Some(4 * TICK_NS);
-        p.phase.listen(&quiet(7), Some(1.0), 5 * TICK_NS);
-        p.phase.listen(&quiet(7), Some(0.1), 8 * TICK_NS);
+        p.phase.update(&quiet(7), Some(1.0), 5 * TICK_NS);
+        p.phase.update(&quiet(7), Some(0.1), 8 * TICK_NS);
         assert_eq!(p.phase.waits_since_ns, Some(0));
-        p.phase.listen(&quiet(7), Some(1.0), 12 * TICK_NS);
+        p.phase.update(&quiet(7), Some(1.0), 12 * TICK_NS);
         assert_eq!(p.phase.waits_since_ns, None);
         assert_eq!(p.phase.disbelieved_ns, 12 * TICK_NS + DISBELIEF_NS);
     }
@@ -302,10 +295,10 @@ mod tests {
     fn at_a_hundred_ticks_a_second_one_is_not_enough() {
         let mut p = program(1);
         for at in 0..20 {
-            p.phase.listen(&quiet(7), Some(1.0), at * 10_000_000);
+            p.phase.update(&quiet(7), Some(1.0), at * 10_000_000);
             assert!(!p.phase.serial, "{at}");
         }
-        p.phase.listen(&quiet(7), Some(1.0), QUIET_NS);
+        p.phase.update(&quiet(7), Some(1.0), QUIET_NS);
         assert!(p.phase.serial);
     }
 

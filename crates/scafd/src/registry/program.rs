@@ -14,39 +14,19 @@ use scaf_policy::observed::Runs;
 use scaf_policy::{PuSet, explore};
 use scaf_proto::grant::Word;
 
-/// One program.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Who it is.
     pub identity: Identity,
-    /// What it asked for.
     pub limits: Limits,
-    /// Where it may run.
     pub reach: Reach,
-    /// What its code allows.
     pub code: Code,
-    /// What it has.
     pub grant: Grant,
-    /// What is known of its speedup.
     pub evidence: Evidence,
-    /// What it is doing.
     pub phase: Phase,
 }
 
 impl Program {
-    /// A program that has just attached.
-    pub fn new(
-        identity: Identity,
-        limits: Limits,
-        reach: Reach,
-        code: Code,
-        grant: Grant,
-        evidence: Evidence,
-    ) -> Program {
-        Program { identity, limits, reach, code, grant, evidence, phase: Phase::default() }
-    }
-
-    /// Team size that it would have without us, within what its PUs hold.
+    /// Team size without us, within its usable PUs.
     pub fn natural(&self) -> u32 {
         let reported = self.evidence.seen.map_or(0, |seen| seen.natural);
         let natural = if reported > 0 { reported } else { self.limits.natural };
@@ -59,22 +39,22 @@ impl Program {
         self.reach.cgroup.contexts().map_or(wished, |quota| quota.min(wished))
     }
 
-    /// Whether these are all the contexts that it would have without us.
+    /// Whether it may have all contexts that it would have without us.
     pub fn may_have_all(&self) -> bool {
         self.most() >= self.natural()
     }
 
-    /// Contexts that it uses now: its DoP, or without one what it takes.
+    /// Contexts that it uses now.
     pub fn contexts(&self) -> u32 {
         self.grant.dop.unwrap_or_else(|| self.natural())
     }
 
-    /// Whether it has been in a parallel region, as far as its page has been read.
+    /// Whether it has been in a parallel region, by the latest reading of its page.
     pub fn had_region(&self) -> bool {
         self.evidence.seen.is_some_and(|seen| seen.last_team > 0)
     }
 
-    /// Whether its teams may be resized, by its code or by somebody's word.
+    /// Whether its teams may be resized, by its code or a permission.
     pub fn resizes(&self) -> bool {
         self.code.teams == Teams::Resizable
             || self.evidence.seen.is_some_and(|seen| seen.permission.is_some())
@@ -86,7 +66,6 @@ impl Program {
         Target { pid, starttime, own: &self.reach.own, masks: &self.grant.masks }
     }
 
-    /// The word for its grant page.
     pub fn word(&self) -> Word {
         let Some(dop) = self.grant.dop else {
             let unmanaged = Word::UNMANAGED.with_epoch(self.grant.epoch);
@@ -106,7 +85,7 @@ impl Program {
             .with_epoch(self.grant.epoch)
     }
 
-    /// The program as a policy sees it.
+    /// The program as policies see it.
     pub fn request(&self) -> scaf_policy::Program {
         let judged = self.evidence.judged(self.natural());
         scaf_policy::Program {
@@ -127,19 +106,18 @@ impl Program {
         }
     }
 
-    /// Takes note of a decision. True if DoP or PUs changed, so that it has to be applied.
+    /// Records a decision. True if DoP or PUs changed, so that it has to be applied.
     pub fn regrant(&mut self, dop: Option<u32>, pus: PuSet, reason: String, now_ns: u64) -> bool {
         self.grant.reason = reason;
         self.grant.change(dop, pus, self.evidence.seen.as_ref(), now_ns)
     }
 
-    /// Takes note that it is left alone, or unmanaged because the daemon ends.
+    /// Records that it is unmanaged from now on.
     pub fn ungrant(&mut self, why: String, now_ns: u64) {
         self.regrant(None, self.reach.own.clone(), why, now_ns);
     }
 
-    /// Takes in a reading and its interval's efficiency at the present DoP; not if it was `stepped` to for a
-    /// moment.
+    /// Adds a reading and its interval's efficiency at the present DoP; not of a step (`stepped`).
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
         // A smaller team from before the grant says nothing of the DoP that was granted.
         self.evidence.seen = Some(seen);
@@ -147,32 +125,31 @@ impl Program {
         self.evidence.measured(&seen, self.contexts(), !stepped && !self.lends_all(), outlived);
     }
 
-    /// Takes in what its regions did in the interval of the reading that was taken in last.
+    /// Adds what its regions did in the latest interval.
     pub fn ran(&mut self, runs: &[Runs]) {
         if !(self.lends_all() && runs.is_empty()) {
             self.evidence.ran(self.contexts(), runs);
         }
     }
 
-    /// Takes in what was counted in that interval, given for how many seconds its DoP has been what it is.
+    /// Adds what was counted in that interval; it has had its DoP for `steady_s`.
     pub fn counted(&mut self, counts: &Counts, steady_s: f64) {
         if !self.lends_all() {
             self.evidence.counted(self.contexts(), counts, steady_s);
         }
     }
-
-    /// Makes what is known anew: once a tick, for decisions may be many more.
+    /// Updates the known curve: once a tick, since decisions may be many more.
     pub fn know(&mut self) {
         self.evidence.know(self.natural(), self.contexts());
     }
 
-    /// Takes in what earlier runs taught. What they promise stays the profile, unless one was given.
+    /// Takes what earlier runs measured. It stays the profile, unless one was given.
     pub fn remember(&mut self, past: EarlierRuns) {
         self.evidence.remember(past);
         self.know();
     }
 
-    /// It isn't the program whose earlier runs these were.
+    /// The earlier runs were another program's.
     pub fn forget_past(&mut self) {
         self.evidence.forget_past();
         self.know();
@@ -187,16 +164,16 @@ impl Program {
             .take(&observed.dops_beside(dop), now_ns, |tried| explore::step(observed, (min, dop), tried));
     }
 
-    /// Finds out whether the grant is in effect at `now_ns`; `team_since_ns` is when the latest team first
-    /// had its size.
+    /// Checks whether the grant is in effect at `now_ns`; the latest team has had its size since
+    /// `team_since_ns`.
     pub fn settle(&mut self, team_since_ns: u64, now_ns: u64) {
         let resized = self.resizes();
         let team = self.evidence.seen.filter(|seen| resized && seen.last_team > 0);
         self.grant.settle(team, self.natural(), team_since_ns, now_ns);
     }
 
-    /// Whether it waits for itself: folded in a region, with loops that spin, and [`Stuck::watch`] says so.
-    /// `runnable` counts its threads that run or want to, up to some number at least.
+    /// Whether it waits for itself: folded in a region, with loops that spin, by [`Stuck::watch`]. `runnable`
+    /// counts its runnable threads, up to some number at least.
     pub fn is_stuck(
         &mut self,
         (cpu_ns, now_ns): (u64, u64),
@@ -216,19 +193,19 @@ impl Program {
             self.phase.stuck = None;
             return false;
         };
-        // Out of its turn it wants to run all the time.
+        // Out of its turn it is always runnable.
         let takes_turns = self.phase.takes_turns;
-        let crowded = || !takes_turns && runnable(dop as usize + 1) > dop as usize;
-        Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known, crowded)
+        let oversubscribed = || !takes_turns && runnable(dop as usize + 1) > dop as usize;
+        Stuck::watch(&mut self.phase.stuck, (&seen, dop), (cpu_ns, now_ns), known, oversubscribed)
     }
 
-    /// Whether it is known to get on with `part` contexts, without turns.
+    /// Whether it is known to make progress on `part` contexts, without turns.
     pub fn shares(&self, part: u32) -> bool {
         let spins_alone = || self.code.only_spins() && self.natural() > part;
         self.code.teams != Teams::Pending && self.code.rigid().is_none() && !spins_alone()
     }
 
-    /// Lets it share contexts again if its loops yield now, as they didn't before. True if that is new.
+    /// Ends turns or being left alone if its loops have begun to yield. True if they have.
     pub fn learn_yields(&mut self) -> bool {
         let yields = self.evidence.seen.is_some_and(|seen| seen.yields);
         let before = if yields { self.code.yields() } else { None };
@@ -238,13 +215,13 @@ impl Program {
         before.is_some()
     }
 
-    /// Whether all its contexts but those that it always keeps are lent, so that it isn't judged by what it
-    /// does.
+    /// Whether all contexts but its minimum are lent, so that what it does isn't measured.
     pub fn lends_all(&self) -> bool {
         self.grant.lent && self.contexts() <= self.limits.min.max(1)
     }
 
-    /// Whether it is to say when it enters a region: it is serial and has fewer contexts than it can use.
+    /// Whether it has to send a packet when it enters a region: it is serial and has fewer contexts than it
+    /// can use.
     pub fn is_lent(&self) -> bool {
         self.phase.serial && self.grant.dop.is_some_and(|dop| dop < self.natural())
     }

@@ -1,4 +1,4 @@
-//! Deliberate steps: a DoP that a program has for one interval, so that its speedup there is known.
+//! Deliberate steps: a DoP for one interval, to measure the speedup there.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ const STEP_REST_NS: u64 = 300_000_000;
 
 #[derive(Clone, Debug, Default)]
 pub struct Steps {
-    /// A DoP that it has until the next tick.
+    /// Its DoP until the next tick.
     pub now: Option<u32>,
-    /// DoPs that it was sent to in the last [`STEPS_NS`], and when, in nanoseconds of CLOCK_MONOTONIC.
+    /// The steps of the last [`STEPS_NS`], and when they were taken.
     taken: Vec<(u32, u64)>,
 }
 
 impl Steps {
-    /// Takes the step that `choose` names, given the DoPs that it may not name for now. `known` are DoPs at
+    /// Takes the step that `choose` returns, given the DoPs that are excluded for now. `known` are DoPs of
     /// which something is known.
     pub fn take(
         &mut self,

@@ -1,40 +1,38 @@
-//! Folded programs that wait for themselves: their threads spin on flags of their own and finish nothing.
+//! Folded programs that wait for themselves: their threads spin on flags of their own and make no progress.
 
 use crate::estimate::Seen;
 
-/// A folded program that has finished no region and no wait for a while.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stuck {
-    /// Since when, in nanoseconds of CLOCK_MONOTONIC.
+    /// In nanoseconds of CLOCK_MONOTONIC.
     pub since_ns: u64,
     cpu_ns: u64,
     progress: u64,
-    /// When its threads were last counted, and how often in a row more wanted to run than it has contexts.
+    /// When its threads were last counted, and how often in a row there were too many.
     counted: (u64, u32),
 }
 
-/// For how long a program that may spin has to get nowhere to be taken for one that does.
+/// A program that may spin is stuck after this long without progress,
 const STUCK_NS: u64 = 60_000_000;
-/// The same where its code is known to do so.
+/// and one whose code is known to spin after this.
 const KNOWN_STUCK_NS: u64 = 5_000_000;
 
-/// How often in a row it has to have more threads that want to run than contexts, and how far apart.
+/// How often in a row it has to have more runnable threads than contexts, and how far apart.
 const COUNTS: u32 = 4;
 const APART_NS: u64 = 15_000_000;
 
 impl Stuck {
     /// Watches a program that is folded onto `dop` contexts in a region. True if for [`STUCK_NS`], or
-    /// [`KNOWN_STUCK_NS`] if this code did so before, it has finished nothing with all its contexts busy.
+    /// [`KNOWN_STUCK_NS`] if this code did so before, it has made no progress with all its contexts busy.
     ///
-    /// Others may take them from it: programs that are not managed, or the host of a virtual machine. So it
-    /// is also true if it has computed as much in a longer time, and wanted all its contexts meanwhile: it is
-    /// `crowded`, with more threads to run than contexts.
+    /// Unmanaged programs or a virtual machine's host may take contexts from it. So it is also true if it has
+    /// computed as much in a longer time, and was `oversubscribed` meanwhile.
     pub fn watch(
         before: &mut Option<Stuck>,
         (seen, dop): (&Seen, u32),
         (cpu_ns, now_ns): (u64, u64),
         known: bool,
-        crowded: impl FnOnce() -> bool,
+        oversubscribed: impl FnOnce() -> bool,
     ) -> bool {
         let stuck = match before {
             Some(stuck) if stuck.progress == seen.progress => stuck,
@@ -56,7 +54,7 @@ impl Stuck {
         }
         let (last_ns, times) = stuck.counted;
         if now_ns.saturating_sub(last_ns) >= APART_NS {
-            stuck.counted = (now_ns, if crowded() { times + 1 } else { 0 });
+            stuck.counted = (now_ns, if oversubscribed() { times + 1 } else { 0 });
         }
         stuck.counted.1 >= COUNTS
     }

@@ -7,11 +7,11 @@ use scaf_policy::earlier_runs::EarlierRuns;
 use scaf_policy::observed::Observed;
 use scaf_proto::rows::Key as Row;
 
-/// Longest fingerprint of a file that is accepted, in bytes: a build-id of 32 bytes has 64 digits.
+/// Longest fingerprint of a file, in bytes: a build-id of 32 bytes has 64 digits.
 const MOST_NAME: usize = 80;
 /// Most modules of a program with a profile, some 80 bytes each.
 const MOST_MODULES: usize = 1024;
-/// Regions that take less of the time aren't saved.
+/// Regions with a smaller share of the time aren't saved.
 const LEAST_SHARE: f64 = 1e-5;
 /// Set in the numbers of regions whose module isn't loaded (yet). No address is that large.
 const ELSEWHERE: u64 = 1 << 63;
@@ -59,7 +59,6 @@ impl ProfileLink {
         self.key.as_ref().filter(|_| !self.asked)
     }
 
-    /// It was requested.
     pub fn asked(&mut self) {
         self.asked = true;
     }
@@ -104,7 +103,6 @@ impl ProfileLink {
         Some((Profile { key, name: name.to_owned(), runs: 1, seen_s: now_s, serial, other, regions }, fresh))
     }
 
-    /// The profile was saved.
     pub fn kept(&mut self) {
         self.kept = true;
     }

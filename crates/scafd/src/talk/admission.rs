@@ -54,13 +54,10 @@ impl Talk {
     fn may_connect(&mut self, peer: Peer) -> bool {
         let may_connect = self.budget.may_connect(peer.owner, Instant::now());
         if !may_connect {
-            self.complaints.warn(
-                peer.owner,
-                format_args!(
-                    "connection of process {} of user {} refused: that user connects too often",
-                    peer.pid, peer.uid
-                ),
-            );
+            let Peer { pid, uid, owner, .. } = peer;
+            let why = "that user connects too often";
+            self.limiters
+                .warn(owner, format_args!("connection of process {pid} of user {uid} refused: {why}"));
         }
         may_connect
     }
@@ -86,16 +83,12 @@ impl Talk {
             && of_user < self.max_per_uid + budget::PENDING
             && (trusted || pending < budget::PENDING);
         if !has_room {
-            self.complaints.warn(
-                peer.owner,
-                format_args!(
-                    "too many connections: process {} of user {} refused ({of_user} of that user, of which \
-                     {pending} wait or are silent, {} altogether)",
-                    peer.pid,
-                    peer.uid,
-                    self.clients()
-                ),
+            let (Peer { pid, uid, owner, .. }, all) = (peer, self.clients());
+            let text = format_args!(
+                "too many connections: process {pid} of user {uid} refused ({of_user} of that user, of which \
+                 {pending} wait or are silent, {all} altogether)"
             );
+            self.limiters.warn(owner, text);
         }
         has_room
     }

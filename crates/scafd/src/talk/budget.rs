@@ -10,7 +10,6 @@ pub const PENDING: usize = 32;
 pub const RESERVE: usize = 32;
 /// Bytes of answers that wait to be read: of one user (who may have one larger answer), and of all.
 pub const UNSENT: usize = 4 << 20;
-/// See [`UNSENT`].
 pub const ALL_UNSENT: usize = 16 << 20;
 /// Users with buckets at a time; further ones get nothing until somebody's buckets are full again.
 const MOST_USERS: usize = 1024;
@@ -94,7 +93,6 @@ impl Budget {
         }
     }
 
-    /// Whether the user has no limits.
     pub fn is_trusted(&self, uid: u32) -> bool {
         uid == 0 || uid == self.own
     }
@@ -118,7 +116,6 @@ impl Budget {
         }
     }
 
-    /// Charges for the threads of a program that attached.
     pub fn attached(&mut self, uid: u32, threads: u32, now: Instant) {
         self.charge(uid, Of::Attachments, f64::from(threads) / THREADS, now);
     }
@@ -136,7 +133,6 @@ impl Budget {
         may
     }
 
-    /// Charges for an answer of `bytes`.
     pub fn answered(&mut self, uid: u32, bytes: usize, now: Instant) {
         self.charge(uid, Of::Answers, bytes as f64, now);
     }
@@ -237,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_large_machine_more_is_heard() {
+    fn on_a_large_machine_more_packets_are_read() {
         let (mut budget, now) = (Budget::new(7, 16), Instant::now());
         assert_eq!((0..9000).filter(|_| budget.may_talk(1, now)).count(), 4000);
         assert_eq!((0..9000).filter(|_| budget.may_talk(1, now + Duration::from_millis(500))).count(), 2000);

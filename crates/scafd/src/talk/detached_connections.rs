@@ -17,7 +17,6 @@ pub(super) struct DetachedConnections {
 }
 
 impl DetachedConnections {
-    /// Adds one.
     pub fn add(&mut self, connection: OwnedFd, owner: u32) {
         self.connections.push((connection, owner));
         self.until.get_or_insert_with(|| Instant::now() + LOOK);
@@ -27,12 +26,10 @@ impl DetachedConnections {
         self.connections.len()
     }
 
-    /// Connections of that owner.
     pub fn of(&self, owner: u32) -> usize {
         self.connections.iter().filter(|(_, its)| *its == owner).count()
     }
 
-    /// When to check next.
     pub fn until(&self) -> Option<Instant> {
         self.until
     }

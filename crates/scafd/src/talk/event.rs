@@ -1,10 +1,9 @@
-//! What the daemon learns from its clients.
+//! Events of clients.
 
 use super::Peer;
 use crate::control::Request;
 use scaf_proto::hello::Hello;
 
-/// What happened.
 #[derive(Debug)]
 pub enum Event {
     /// A program wants to attach.

@@ -68,7 +68,6 @@ impl Drop for Place {
 
 /// The listening socket; its file is removed on drop, unless the socket was adopted.
 pub struct Listener {
-    /// The socket.
     pub fd: OwnedFd,
     place: Place,
     broker: Option<Broker>,
@@ -108,7 +107,6 @@ impl Listener {
         Ok(Listener { fd, place, broker: None })
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.place.path
     }
@@ -128,7 +126,6 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // The socket is removed before the lock.
         if self.place.stays {
             return;
         }

@@ -1,9 +1,6 @@
-//! All communication with clients.
-//!
-//! One socket serves both kinds of client. A program's first packet is a `Hello`; it gets its two pages and
-//! keeps the connection for as long as it lives. The command line's first packet is JSON; it gets its answer
-//! and is closed. No client can block anything here: what it doesn't read is queued, within its user's
-//! [`budget`], and dropped beyond that.
+//! All communication with clients, over one socket. A program's first packet is a `Hello`; it gets its two
+//! pages and keeps the connection. The command line's first packet is JSON; it gets its answer and is closed.
+//! No client can block the daemon: what it doesn't read is queued, within its user's [`budget`].
 
 mod admission;
 mod answers;
@@ -20,9 +17,9 @@ mod pages;
 mod peer;
 mod throttle;
 
-pub use event::Event;
+pub(crate) use event::Event;
 pub use listen::{Error as ListenError, Place};
-pub use pages::Pages;
+pub(crate) use pages::Pages;
 pub use peer::Peer;
 
 use crate::apply::MOST_PROGRAMS;
@@ -82,7 +79,7 @@ pub struct Talk {
     budget: Budget,
     page_pool: PagePool,
     detached: DetachedConnections,
-    complaints: UserLimiters,
+    limiters: UserLimiters,
     trouble: Limiter,
     other_versions: OtherVersions,
 }
@@ -103,13 +100,12 @@ impl Talk {
         if files < FEWEST_FILES {
             return Err(ListenError::Files { files, needed: FEWEST_FILES });
         }
-        let io = |source: rustix::io::Errno| ListenError::Io {
-            path: listener.path().to_owned(),
-            source: source.into(),
-        };
+        let path = listener.path().to_owned();
+        let io = |source: rustix::io::Errno| ListenError::Io { path: path.clone(), source: source.into() };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(io)?;
         epoll::add(&epoll, &listener.fd, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)
             .map_err(io)?;
+        let pus = std::thread::available_parallelism().map_or(1, usize::from);
         let max_clients = MOST_PROGRAMS.min((files - OWN_FILES) / FILES_WITH_A_SPARE);
         let room = (files - OWN_FILES - FILES_OF_ONE * max_clients) / 2;
         Ok(Talk {
@@ -125,11 +121,8 @@ impl Talk {
             max_clients,
             page_pool: PagePool::new(max_per_uid as usize, room),
             detached: DetachedConnections::default(),
-            budget: Budget::new(
-                rustix::process::getuid().as_raw(),
-                std::thread::available_parallelism().map_or(1, usize::from),
-            ),
-            complaints: UserLimiters::default(),
+            budget: Budget::new(rustix::process::getuid().as_raw(), pus),
+            limiters: UserLimiters::default(),
             trouble: Limiter::default(),
             other_versions: OtherVersions::default(),
         })
@@ -173,14 +166,8 @@ impl Talk {
 
     fn wait_once(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
         let mut ready = Vec::with_capacity(64);
-        let deadlines = [
-            until,
-            self.throttled.until(),
-            self.accept_again_at,
-            self.bans.until(),
-            self.deadline(),
-            self.detached.until(),
-        ];
+        let (throttled, bans, detached) = (self.throttled.until(), self.bans.until(), self.detached.until());
+        let deadlines = [until, throttled, self.accept_again_at, bans, self.deadline(), detached];
         let timeout = deadlines.into_iter().flatten().min().map(|until| {
             let left = until.saturating_duration_since(Instant::now());
             Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
@@ -272,14 +259,12 @@ impl Talk {
             Err(Wrong::Version(version)) => {
                 let peer = client.peer;
                 self.other_versions.add(peer, version);
-                self.complaints.warn(
-                    peer.owner,
-                    format_args!(
-                        "process {} speaks version {version} of the protocol, this daemon {VERSION}: it runs \
-                         unmanaged; restart both after an upgrade",
-                        peer.pid
-                    ),
+                let text = format_args!(
+                    "process {} speaks version {version} of the protocol, this daemon {VERSION}: it runs \
+                     unmanaged; restart both after an upgrade",
+                    peer.pid
                 );
+                self.limiters.warn(peer.owner, text);
                 self.refuse(id);
                 events.push(Event::Gone(id));
             }
@@ -288,11 +273,9 @@ impl Talk {
                 self.answer(id, &Reply::Error(why));
             }
             Err(Wrong::Garbage(why)) => {
-                let peer = client.peer;
-                self.complaints.warn(
-                    peer.owner,
-                    format_args!("process {} of user {} sent {why}: connection closed", peer.pid, peer.uid),
-                );
+                let Peer { pid, uid, owner, .. } = client.peer;
+                let text = format_args!("process {pid} of user {uid} sent {why}: connection closed");
+                self.limiters.warn(owner, text);
                 self.close(id);
                 events.push(Event::Gone(id));
             }
@@ -321,7 +304,7 @@ impl Talk {
             return;
         };
         if !starts {
-            self.complaints.warn(peer.owner, format_args!("{why_not}: process {} runs unmanaged", peer.pid));
+            self.limiters.warn(peer.owner, format_args!("{why_not}: process {} runs unmanaged", peer.pid));
         }
         self.refuse(id);
         events.push(Event::Gone(id));
@@ -342,8 +325,7 @@ impl Talk {
         Ok(())
     }
 
-    /// A client's connection.
-    pub fn connection(&self, id: u64) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn connection(&self, id: u64) -> Option<BorrowedFd<'_>> {
         self.clients.get(&id).map(|client| client.fd.as_fd())
     }
 

@@ -13,7 +13,6 @@ const OF_ALL: usize = 256;
 pub struct OtherVersions(VecDeque<(u32, OtherVersion)>);
 
 impl OtherVersions {
-    /// Adds a program that has just said hello.
     pub fn add(&mut self, peer: Peer, protocol: u32) {
         self.forget(peer.pid);
         if self.0.iter().filter(|known| known.0 == peer.owner).count() == OF_ONE_USER

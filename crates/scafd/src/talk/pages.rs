@@ -26,7 +26,6 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Makes both pages.
     pub fn create() -> rustix::io::Result<Pages> {
         let grant_fd = memfd(c"scaf-grant")?;
         let grant = Mapping::new(&grant_fd, ProtFlags::READ | ProtFlags::WRITE)?;
@@ -47,9 +46,8 @@ impl Pages {
         &self.files
     }
 
-    /// Clears them for another client. An earlier client may still have them mapped, but is no longer
-    /// managed. By stores only: a system call on a file that a client has can block for as long as that
-    /// client keeps it locked, by a write from memory that isn't there (FUSE).
+    /// Clears them for another client, by stores only: an earlier client may still have them mapped, and
+    /// could block a system call on the file by a write from memory that isn't there (FUSE).
     pub fn clean(&self) {
         let grant = self.grant.words().iter().take(size_of::<GrantPage>() / size_of::<u64>());
         grant.chain(self.report.words()).for_each(|word| word.store(0, Ordering::Release));
@@ -67,12 +65,10 @@ impl Pages {
         let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// Records the affinities that we have set for threads; see [`GrantPage::record`].
     pub fn record(&self, masks: &[Mask]) {
         self.grant_page().record(masks);
     }
 
-    /// Lists where loops that spin can be made to yield; see [`GrantPage::set_marks`].
     pub fn set_marks(&self, marks: Option<&[[u64; 2]]>) {
         self.grant_page().set_marks(marks);
     }
@@ -87,12 +83,10 @@ impl Pages {
         self.report_page().rows()
     }
 
-    /// What the report page says about serial experiments.
     pub fn experiments(&self) -> &Experiments {
         self.report_page().experiments()
     }
 
-    /// What the client says if it is a rank of an MPI job.
     pub fn rank(&self) -> &Rank {
         self.report_page().rank()
     }
@@ -107,12 +101,10 @@ impl Pages {
         self.report_page().runtimes().read()
     }
 
-    /// Renews the grant until then.
     pub fn renew(&self, until_ns: u64) {
         self.grant_page().renew(until_ns);
     }
 
-    /// Orders a serial experiment.
     pub fn order(&self, order: Order) {
         self.grant_page().order(order);
     }
@@ -236,15 +228,8 @@ mod tests {
     fn a_runtimes_file_is_shown_without_control_characters() {
         let mut file = [0; FILE_BYTES];
         file[..8].copy_from_slice(b"/l\x1b[2J\xffx");
-        let runtime = RuntimeCopy {
-            kind: Kind::OpenBlas,
-            promise: Promise::Follows,
-            threads: 1,
-            most: 2,
-            at_work: 0,
-            file,
-        };
-        let shown = shown(&runtime);
+        let (kind, promise) = (Kind::OpenBlas, Promise::Follows);
+        let shown = shown(&RuntimeCopy { kind, promise, threads: 1, most: 2, at_work: 0, file });
         assert_eq!(shown.file, "/l\\u{1b}[2J\u{fffd}x");
         assert_eq!((shown.name.as_str(), shown.threads, shown.most), ("OpenBLAS", 1, 2));
     }

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 /// How long. Meanwhile their packets wait in their sockets.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The throttled programs.
 #[derive(Default)]
 pub(super) struct Throttled {
     programs: Vec<u64>,
@@ -19,7 +18,6 @@ impl Throttled {
         self.until.get_or_insert_with(|| Instant::now() + PAUSE);
     }
 
-    /// When the pause ends.
     pub fn until(&self) -> Option<Instant> {
         self.until
     }

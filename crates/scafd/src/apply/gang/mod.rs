@@ -1,8 +1,9 @@
-//! Programs take turns: whoever isn't in the turn that runs is stopped until its own ([`scaf_policy::Turn`]).
+//! Programs take turns: those that aren't in the running turn are stopped until their own
+//! ([`scaf_policy::Turn`]).
 //!
-//! The daemon says who takes turns. A thread of its own carries them out ([`switcher`]), since a tick may
-//! last longer than a switch may be late. [`rounds`] says whose turn it is, [`stop`] stops a program, and the
-//! guardian shares the table of who is stopped ([`crate::apply::guardian::stop_records`]).
+//! A thread carries the turns out ([`switcher`]), since a tick may last longer than a switch may be late.
+//! [`rounds`] says whose turn it is, [`stop`] stops a program, and the guardian shares the table of stopped
+//! programs ([`crate::apply::guardian::stop_records`]).
 
 mod broker_turns;
 pub mod rounds;
@@ -22,10 +23,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use turn::Order;
 
-/// The daemon's side of it.
+/// The daemon's side of turns.
 pub struct Gangs {
     way: Way,
-    /// Nanoseconds between two switches, as they are now.
+    /// Present time between two switches.
     slice_ns: Arc<AtomicU64>,
     turns: Vec<Turn>,
     by: By,
@@ -64,12 +65,12 @@ impl Gangs {
         self.way
     }
 
-    /// Time between two switches, as it is now: up to twice what was asked for where they cost too much.
+    /// Present time between two switches: up to twice the configured one if they cost too much.
     pub fn slice(&self) -> Duration {
         Duration::from_nanos(self.slice_ns.load(Ordering::Relaxed))
     }
 
-    /// Who takes turns from now on; everybody else runs.
+    /// Sets the turns; all programs without a turn run.
     pub fn take(&mut self, turns: Vec<Turn>) {
         if turns == self.turns {
             return;
@@ -92,7 +93,7 @@ impl Gangs {
         self.turns = turns;
     }
 
-    /// The daemon hung, and those who take turns run all: they take turns again.
+    /// Sends the turns again after the daemon has hung, meanwhile all run.
     pub fn resume(&self) {
         if let By::Broker(broker) = &self.by {
             let _ = broker_turns::take(broker, &self.turns);
@@ -110,7 +111,7 @@ impl Gangs {
         }
     }
 
-    /// Who couldn't be stopped since the last call, and why.
+    /// Programs that couldn't be stopped since the last call, and why.
     pub fn failed(&mut self) -> Vec<(Member, String)> {
         match &self.by {
             By::Thread { failed, .. } => failed.try_iter().collect(),
@@ -119,7 +120,7 @@ impl Gangs {
         }
     }
 
-    /// Lets everyone go, and takes all groups away.
+    /// Resumes all programs, and removes all groups.
     pub fn end(&mut self) {
         match std::mem::replace(&mut self.by, By::Nobody) {
             By::Thread { orders, thread, .. } => {

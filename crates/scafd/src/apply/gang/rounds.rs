@@ -1,27 +1,28 @@
-//! Whose turn it is; pure. The thread that stops programs asks at each *look*, a quarter into each slice and
-//! at a turn's end, and tells what the running programs have used since the last one. A turn whose programs
-//! all sleep is passed on at once. From then on it is a *guest*: it gets a look in each round, while those
-//! who ran before it run on. Found awake, it has a turn of its own again. So a gang that waits for its user
-//! costs the others nothing, and one that wakes up waits for one turn at most.
+//! Whose turn it is; pure. At each *look*, a quarter into each slice and at a turn's end, the switcher says
+//! how much CPU time the running turn has used. A turn whose programs all sleep is skipped. From then on it
+//! is a
+//! *guest*: it gets a look in each round, while the turn before it continues. Found awake, it has a turn of
+//! its own again. So a gang that waits for its user costs the others nothing, and one that wakes up waits for
+//! one turn at most.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The first look in a slice is after this part of it.
 const LOOK: u64 = 4;
-/// Contexts that the programs of a turn use all together, below which they are taken to sleep.
+/// Contexts that a turn's programs use together, below which they are taken to sleep.
 const ASLEEP: f64 = 0.05;
 
-/// One turn.
+/// One turn: process ids of those who run, and for how many slices, at least 1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Turn {
-    /// How many slices it lasts, at least 1.
+    /// Slices.
     pub slices: u32,
-    /// Process ids of those who run.
+    /// Process ids.
     pub members: Vec<u32>,
 }
 
-/// The turns, and where we are.
+/// The turns and the running one.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     turns: Vec<Turn>,
@@ -36,7 +37,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// The first of `turns` begins at `now_ns`; of all times, of one clock. There is at least one turn.
+    /// Starts the first of `turns`, of which there is at least one, at `now_ns`.
     pub fn new(turns: Vec<Turn>, slice_ns: u64, now_ns: u64) -> Rounds {
         let mut rounds = Rounds {
             asleep: vec![false; turns.len()],
@@ -53,8 +54,8 @@ impl Rounds {
         rounds
     }
 
-    /// Other turns from now on. The running one goes on to the same end if it is among them, or else the one
-    /// that has most of its members. If there is none, those begin who have waited longest.
+    /// Replaces the turns. The running turn continues to the same end if it is among them, or else the one
+    /// that has most of its members. If there is none, the turn starts that has waited longest.
     pub fn replace(&mut self, turns: Vec<Turn>, now_ns: u64) {
         let old = self.turns.get(self.at).map_or(&[][..], |turn| &turn.members);
         let among = |turn: &Turn| turn.members.iter().filter(|pid| old.contains(pid)).count();
@@ -88,17 +89,17 @@ impl Rounds {
         }
     }
 
-    /// How long a slice is.
+    /// Length of a slice.
     pub fn slice_ns(&self) -> u64 {
         self.slice_ns
     }
 
-    /// Slices are that long from the next turn on.
+    /// Sets the length of slices from the next turn on.
     pub fn set_slice(&mut self, slice_ns: u64) {
         self.slice_ns = slice_ns;
     }
 
-    /// Who runs now; of those who take turns, everyone else is stopped.
+    /// The programs that run now; all others are stopped.
     pub fn running(&self) -> &BTreeSet<u32> {
         &self.running
     }
@@ -115,7 +116,7 @@ impl Rounds {
         self.ends_ns.min(first_ns + past * self.slice_ns)
     }
 
-    /// A look at `now_ns`, given the CPU time that [`Rounds::members`] have used since the last one.
+    /// A look at `now_ns`; [`Rounds::members`] have used that CPU time since the last one.
     pub fn look(&mut self, now_ns: u64, used_ns: u64) {
         let wall_ns = now_ns.saturating_sub(self.looked_ns);
         let long = wall_ns >= self.slice_ns / LOOK / 2;
@@ -131,7 +132,7 @@ impl Rounds {
                 self.begin(self.at + 1, now_ns);
             }
             _ if now_ns >= self.ends_ns => {
-                // By the clock, not by when we woke up; but time that was overslept is over.
+                // By the clock, not by our wake-up; but overslept time is lost.
                 let late = now_ns - self.ends_ns >= self.slice_ns;
                 self.begin(self.at + 1, if late { now_ns } else { self.ends_ns });
             }

@@ -1,7 +1,7 @@
-//! The thread that switches.
+//! The thread that switches turns.
 //!
 //! It sleeps until the next look by an absolute time, so that switches don't drift. On a core that spins it
-//! would be up to 4 ms late, so it asks for real-time priority. It runs for 50 to 100 us a switch.
+//! would be up to 4 ms late, so it asks for real-time priority. A switch takes 50 to 100 us.
 
 use super::rounds::{self, Rounds};
 use super::turn::{Member, Order, Turn, everyone};
@@ -15,18 +15,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-/// How often children born in a program's group are put back, and groups that weren't empty taken away.
+/// How often children born in a program's group are moved out, and emptied groups removed.
 const TIDY_NS: u64 = 1_000_000_000;
-/// Later than that after a look was due, the guardian takes us for stopped and has let everyone go on.
+/// This long after a look was due, the guardian takes us for stopped and has resumed all programs.
 const LATE_NS: u64 = 1_000_000_000;
-/// Of a core's time, what switching may take as long as longer slices help: up to twice as long as asked for.
-/// With eight partitions of two programs a switch takes 0.25 ms, nearly all in 16 writes.
+/// The share of a core that switching may take as long as longer slices help: up to twice as long as asked
+/// for. With eight partitions of two programs a switch takes 0.25 ms, nearly all in 16 writes.
 const SHARE: f64 = 0.003;
 
 struct Thread<'a> {
     way: Way,
     slice_ns: u64,
-    /// Wall and CPU time when that was looked at last.
+    /// Wall and CPU time at the last check.
     looked_ns: (u64, u64),
     stops: &'a Stops,
     failed: &'a Sender<(Member, String)>,
@@ -38,7 +38,7 @@ struct Thread<'a> {
     tidied_ns: u64,
 }
 
-/// Carries out turns until the end is ordered, or whoever orders is gone.
+/// Carries out turns until the end is ordered or the sender is gone.
 pub(super) fn run(
     way: Way,
     slice_ns: &AtomicU64,
@@ -69,7 +69,7 @@ pub(super) fn run(
         };
         match order {
             Ok(Order::Turns(turns)) => {
-                // From the first stop on the guardian watches.
+                // The guardian watches from the first stop on.
                 thread.stops.be_back((!turns.is_empty()).then(|| now_ns() + LATE_NS));
                 thread.take(&turns);
             }
@@ -92,10 +92,10 @@ pub(super) fn run(
     }
 }
 
-/// Real-time priority, the least there is; or else a nice value, if that is permitted.
+/// Asks for the lowest real-time priority, or else a nice value.
 fn hurry() {
     let param = libc::sched_param { sched_priority: 1 };
-    // A guardian that has to be started from here is to be like any.
+    // A guardian that has to be started from here gets normal priority.
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: the kernel reads the parameter, for this thread only.
     unsafe {
@@ -110,7 +110,7 @@ fn own_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// How long slices are to be, given how long they are and were to be, and switching's share of a core.
+/// The next length of slices, given the present and the configured one, and switching's share of a core.
 fn bearable_ns(slice_ns: u64, asked_ns: u64, share: f64) -> u64 {
     ((slice_ns as f64 * share / SHARE) as u64).clamp(asked_ns, 2 * asked_ns)
 }
@@ -192,7 +192,7 @@ impl Thread<'_> {
         }
     }
 
-    /// CPU time that those whose turn it is have used since the last call.
+    /// CPU time that the members of the running turn have used since the last call.
     fn used_ns(&mut self) -> u64 {
         let Some(rounds) = &self.rounds else { return 0 };
         let mut used_ns = 0;
@@ -205,12 +205,12 @@ impl Thread<'_> {
         used_ns
     }
 
-    /// Makes those run who are to run; `all` if it isn't known who does.
+    /// Stops and resumes programs; `all` if their state isn't known.
     fn switch(&mut self, all: bool) {
         let Some(rounds) = &self.rounds else { return };
         let guarded = self.stops.is_guarded();
         let runs = |pid: &u32| !guarded || rounds.running().contains(pid);
-        // First those who have to stop, so that nobody waits for a context on which one of them spins.
+        // Stops come first, so that no running program waits for a context on which a stopped one spins.
         for stopped in [true, false] {
             for (pid, (held, at)) in &mut self.held {
                 if runs(pid) != stopped && (all || held.stopped != stopped) {
@@ -219,7 +219,7 @@ impl Thread<'_> {
                         held.stopped &= !all;
                         self.stops.mark(*at, true);
                     }
-                    // One that has ended is taken out of the turns in a moment.
+                    // It fails for one that has ended, which is removed from the turns in a moment.
                     let _ = held.set(stopped);
                     self.stops.mark(*at, held.stopped);
                 }

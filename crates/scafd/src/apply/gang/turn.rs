@@ -11,12 +11,12 @@ pub struct Member {
     pub starttime: u64,
 }
 
-/// A turn: for so many slices these run, and those of other turns don't.
+/// A turn: its members run for so many slices, at least 1, and those of other turns don't.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Turn {
-    /// At least 1.
+    /// How many slices it lasts.
     pub slices: u32,
-    /// Who runs.
+    /// Whose turn it is.
     pub members: Vec<Member>,
 }
 

@@ -1,8 +1,7 @@
-//! The guardian's process: started with the daemon, and again where it has died.
+//! The guardian's process: started with the daemon, and again if it has died.
 //!
-//! Whoever is about to change something that the guardian would have to give back makes sure first that it is
-//! there, by one system call: without it, the pipe to it has no reader. Until another one is born nothing is
-//! changed.
+//! Before every change that the guardian would have to undo, one system call checks that it is there: without
+//! it, the pipe to it has no reader. Until another one is started nothing is changed.
 
 use super::lease::Lease;
 use super::record::Site;
@@ -30,7 +29,7 @@ struct Alive {
 }
 
 impl GuardianProcess {
-    /// Starts the guardian of what stands in `table`, and in that file.
+    /// Starts the guardian of that table and file.
     pub(super) fn start(
         table: &'static Table,
         lease: Lease,
@@ -40,7 +39,7 @@ impl GuardianProcess {
         Ok(GuardianProcess { table, lease, record, alive: Arc::new(Mutex::new(Some(alive))) })
     }
 
-    /// Whether there is a guardian; where it has died there is another one by then, if there can be.
+    /// Whether there is a guardian; one that has died is replaced.
     pub fn ensure(&self) -> bool {
         let mut alive = self.alive();
         let Some(last) = alive.as_ref() else { return false };
@@ -62,18 +61,18 @@ impl GuardianProcess {
         }
     }
 
-    /// Has it look at the table again.
+    /// Wakes it to read the table again.
     pub fn wake(&self) {
         if let Some(alive) = self.alive().as_ref() {
             let _ = rustix::io::write(&alive.pipe, &[1]);
         }
     }
 
-    /// Lets it end, and waits until it has. What is still recorded, it gives back.
+    /// Ends it and waits for that. It restores what is still recorded.
     pub(super) fn end(&self) {
         if let Some(Alive { pipe, pid }) = self.alive().take() {
             drop(pipe);
-            // It may have been stopped, and then never ends.
+            // A stopped one would never end.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::CONT);
             let _ = waitpid(Some(pid), WaitOptions::empty());
         }

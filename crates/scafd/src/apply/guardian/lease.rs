@@ -1,5 +1,4 @@
-//! Until when affinities are to stay as they are, in a page that daemon, broker and guardian share. Nothing
-//! else stands in it: whoever writes there says about itself only.
+//! Until when affinities are to stay as they are, in a page that daemon, broker and guardian share.
 
 use crate::observe::clock::now_ns;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
@@ -10,32 +9,30 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 struct Page {
     /// In ns of CLOCK_MONOTONIC; 0 while nobody is attached.
     until_ns: AtomicU64,
-    /// 1 once the guardian has given affinities back because that was over.
+    /// 1 once the guardian has restored affinities because it was over.
     widened: AtomicU32,
 }
 
-/// The lease, for any of the three.
+/// A handle to the lease.
 #[derive(Clone, Copy)]
 pub struct Lease(&'static Page);
 
-/// What renewing it found.
+/// What a renewal found:
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Renewed {
-    /// It was over, and the guardian has given all affinities back.
+    /// it was over, and the guardian has restored all affinities;
     pub was_over: bool,
-    /// There was none, and the guardian sleeps without a limit.
+    /// there was none, and the guardian sleeps without a limit.
     pub begins: bool,
 }
 
 impl Lease {
-    /// A new one, shared with all processes that are forked from now on.
-    /// # Errors
-    /// No memory.
+    /// A new one, shared with all processes that are forked later.
     pub fn new() -> io::Result<Lease> {
         share::<Page>().map(Lease)
     }
 
-    /// Says until when all is to stay as it is.
+    /// Sets the end of the lease; `None` while nobody is attached.
     pub fn renew(&self, until_ns: Option<u64>) -> Renewed {
         let until_ns = until_ns.unwrap_or(0);
         let before_ns = self.0.until_ns.swap(until_ns, Ordering::AcqRel);
@@ -43,23 +40,22 @@ impl Lease {
         Renewed { was_over: self.0.widened.swap(0, Ordering::AcqRel) != 0, begins }
     }
 
-    /// Whether programs are attached, so that the daemon has to renew it.
+    /// Whether the daemon has to renew it.
     pub(super) fn is_held(&self) -> bool {
         self.0.until_ns.load(Ordering::Acquire) != 0
     }
 
-    /// Whether the daemon should have renewed it, and affinities weren't given back yet.
+    /// Whether the daemon should have renewed it, and affinities weren't restored yet.
     pub(super) fn is_over(&self) -> bool {
         let until_ns = self.0.until_ns.load(Ordering::Acquire);
         until_ns != 0 && now_ns() > until_ns && !self.was_widened()
     }
 
-    /// Whether affinities were given back because it was over, which the daemon hasn't noticed yet.
+    /// Whether affinities were restored because it was over, which the daemon hasn't noticed yet.
     pub fn was_widened(&self) -> bool {
         self.0.widened.load(Ordering::Acquire) != 0
     }
 
-    /// Affinities are given back.
     pub(super) fn widen(&self) {
         self.0.widened.store(1, Ordering::Release);
     }

@@ -1,10 +1,9 @@
-//! The guardian: a small process that gives programs their affinity back when the daemon is killed or hangs,
-//! and resumes those that it had stopped ([`crate::apply::gang`]). It sleeps in a `read` on a pipe whose
-//! other end the daemon holds ([`guardian_process`]); when the daemon dies, the read ends ([`restore`]).
-//! What is narrowed stands in an anonymous mapping that both share; after a clean exit it is empty. Where the
-//! guardian dies, another one takes its place at once while programs are attached, and before anything else
-//! is changed. Where both are killed together, the next daemon finds what was narrowed in a file
-//! ([`record`]).
+//! The guardian: a small process that restores programs' affinity when the daemon is killed or hangs, and
+//! resumes those that it had stopped ([`crate::apply::gang`]). It sleeps in a `read` on a pipe whose other
+//! end the daemon holds ([`guardian_process`]); when the daemon dies, the read ends ([`restore`]). What is
+//! narrowed is in an anonymous mapping that both share. If the guardian dies, another one is started at once
+//! while programs are attached, and before any other change. If both are killed together, the next daemon
+//! finds what was narrowed in a file ([`record`]).
 
 mod guardian_process;
 mod lease;
@@ -42,17 +41,13 @@ pub struct Guardian {
 }
 
 impl Guardian {
-    /// Starts the guardian, of affinities that hold for as long as that lease.
-    /// # Errors
-    /// No memory, no process or no file descriptor left.
+    /// Starts the guardian of affinities that hold for as long as that lease.
     pub fn start(lease: Lease) -> io::Result<Guardian> {
         Guardian::with(lease, None)
     }
 
-    /// The same, with a record in a file that is removed in the end, unless it can't be written. What an
-    /// earlier daemon left in it, killed together with its guardian, is given back first.
-    /// # Errors
-    /// As for [`Guardian::start`].
+    /// The same, with a record in a file that is removed at the end, unless it can't be written. What an
+    /// earlier daemon left in it, killed together with its guardian, is restored first.
     pub fn recorded(lease: Lease, path: &Path) -> io::Result<Guardian> {
         narrowed::give_back(&record::left(path));
         let record = Record::begin(path).map_err(|error| {
@@ -67,15 +62,15 @@ impl Guardian {
         Ok(Guardian { table, places: BTreeMap::new(), process, lease, record })
     }
 
-    /// Where the gangs' thread records whom it stops.
+    /// Where stopped programs are recorded.
     pub fn stops(&self) -> Stops {
         Stops::new(&self.table.stops, self.process.clone())
     }
 
-    /// Notes that the threads of a process have or are about to have one of `masks`, of which there are at
-    /// most two more than [`crate::apply::MASKS`].
+    /// Records that the threads of a process have or are about to have one of `masks`, at most
+    /// [`crate::apply::MASKS`] and two more.
     pub fn record(&mut self, pid: u32, starttime: u64, own: &PuSet, masks: &[&PuSet]) {
-        // Where there can't be another one we go on without, as long as nobody is stopped.
+        // Without a guardian the daemon goes on, as long as no program is stopped.
         self.process.ensure();
         let same = |at: &usize| self.table.entries[*at].starttime.load(Ordering::Relaxed) == starttime;
         let known = self.places.get(&pid).copied().filter(same);
@@ -104,7 +99,7 @@ impl Guardian {
         }
     }
 
-    /// Says until when what is recorded holds. True if that was over before.
+    /// Says until when what is recorded holds. True if that was over.
     pub fn renew(&mut self, until_ns: Option<u64>) -> bool {
         if until_ns.is_some() {
             self.look_after();
@@ -116,18 +111,17 @@ impl Guardian {
         renewed.was_over
     }
 
-    /// Starts another one where it has died.
+    /// Starts another one if it has died.
     pub fn look_after(&self) {
         self.process.ensure();
     }
 
-    /// Has it look at the lease again: it sleeps without a limit while there is nobody.
+    /// Wakes it to read the lease: it sleeps without a limit while nobody is attached.
     pub fn wake(&self) {
         self.process.wake();
     }
 
-    /// A free entry. There are as many as clients; records of programs that left and couldn't be restored
-    /// can use them up.
+    /// A free entry. Entries of programs that left and couldn't be restored may have used all up.
     fn free(&mut self) -> Option<usize> {
         let free = |e: &Entry| e.pid.load(Ordering::Relaxed) == 0;
         if !self.table.entries.iter().any(free) {
@@ -142,7 +136,7 @@ impl Guardian {
         self.table.entries.iter().position(free)
     }
 
-    /// Notes that a process has its own affinity again, or has ended.
+    /// Records that a process has its own affinity again, or has ended.
     pub fn clear(&mut self, pid: u32) {
         if let Some(at) = self.places.remove(&pid) {
             self.table.entries[at].pid.store(0, Ordering::Release);
@@ -154,7 +148,7 @@ impl Guardian {
 }
 
 impl Drop for Guardian {
-    /// Lets the guardian end, and waits until it has. What is still recorded, it gives back.
+    /// Ends the guardian and waits for that. It restores what is still recorded.
     fn drop(&mut self) {
         self.process.end();
     }

@@ -1,4 +1,4 @@
-//! A program whose affinity is ours, and giving it back.
+//! Programs whose affinity is ours, and restoring it.
 
 use super::table::{Table, load};
 use crate::apply::threads::sweep;
@@ -9,7 +9,6 @@ use std::sync::atomic::Ordering;
 
 const GENERATIONS: u32 = 8;
 
-/// One program.
 pub(super) struct Narrowed {
     pub(super) pid: u32,
     pub(super) starttime: u64,
@@ -17,7 +16,7 @@ pub(super) struct Narrowed {
     pub(super) ours: Vec<PuSet>,
 }
 
-/// All that stand in the table.
+/// All in the table.
 pub(super) fn all(table: &Table) -> Vec<Narrowed> {
     let there = |pid: &u32| *pid != 0;
     let entries = table.entries.iter();
@@ -33,13 +32,13 @@ pub(super) fn all(table: &Table) -> Vec<Narrowed> {
         .collect()
 }
 
-/// Gives these their own affinities back.
+/// Restores their own affinities.
 pub(super) fn give_back(all: &[Narrowed]) {
     let observer = Observer::new(Path::new("/"));
     for one in all {
         let _ = sweep(&observer, one.pid, one.starttime, &one.masks(), &one.own);
     }
-    // Afterwards, for one program may have any number of children.
+    // Afterwards, because a program may have any number of children.
     let programs: Vec<u32> = all.iter().map(|one| one.pid).collect();
     for one in all {
         if observer.process(one.pid).stat().is_ok_and(|stat| stat.starttime == one.starttime) {
@@ -53,7 +52,7 @@ impl Narrowed {
         self.ours.iter().collect()
     }
 
-    /// Children born with a narrowed affinity have it still, and nobody else knows.
+    /// Restores children that were born narrowed and didn't attach.
     fn free_children(&self, observer: &Observer, pid: u32, programs: &[u32], depth: u32) {
         for child in observer.process(pid).children(usize::MAX) {
             if programs.contains(&child) {

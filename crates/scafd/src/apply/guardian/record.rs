@@ -1,6 +1,5 @@
-//! What the table says of affinities, once more in a file beside the socket. It is for the next daemon, where
-//! this one and its guardian are killed together: programs go on then with the affinities that they have, and
-//! those that enter no region don't notice.
+//! A copy of the table's affinities in a file beside the socket, for the next daemon, if this one and its
+//! guardian are killed together: programs then keep their affinities.
 
 use super::narrowed::Narrowed;
 use super::stop_table::MOST_PROGRAMS;
@@ -16,10 +15,10 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-/// A program's words: process id, 0 where there is none; start time; its own affinity; ours.
+/// A program's words: process id, 0 for none; start time; its own affinity; ours.
 const WORDS: usize = 2 + (1 + SLOTS) * MASK_WORDS;
 const RECORD: usize = WORDS * size_of::<u64>();
-/// In front stands of which start of the machine, and of which version, the rest is.
+/// The file begins with a word for this boot and this version of the format.
 const HEAD: usize = size_of::<u64>();
 /// Bytes of a whole file.
 const MOST: u64 = (HEAD + MOST_PROGRAMS * RECORD) as u64;
@@ -30,7 +29,7 @@ pub(super) struct Record {
     site: Site,
 }
 
-/// Where it is, for a guardian, which has no file open.
+/// The file's path, for the guardian, which has no file open.
 #[derive(Clone, Copy)]
 pub(super) struct Site {
     path: &'static Path,
@@ -38,7 +37,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Removes it, unless another daemon's is there by now.
+    /// Removes it, unless it is another daemon's by now.
     pub(super) fn remove(&self) {
         if lstat(self.path).is_ok_and(|status| status.st_ino == self.inode) {
             let _ = unlink(self.path);
@@ -47,15 +46,13 @@ impl Site {
 }
 
 impl Record {
-    /// Begins a new one in the place of any that is there.
-    /// # Errors
-    /// The file can't be made.
+    /// Begins a new one, in place of an old one.
     pub(super) fn begin(path: &Path) -> io::Result<Record> {
-        // Another inode than the last one's, whose guardian may still be about to remove that.
+        // Another inode than the last one's, whose guardian may be about to remove that.
         let first = path.with_extension("narrowed-first");
         let begun = Record::begin_at(&first, path);
         if begun.is_err() {
-            // What stands there has been given back.
+            // Its content has been restored.
             let _ = unlink(&first);
             let _ = unlink(path);
         }
@@ -71,19 +68,18 @@ impl Record {
         let file = open(first, flags, Mode::RUSR | Mode::WUSR)?;
         pwrite(&file, &head().to_ne_bytes(), 0)?;
         rename(first, path)?;
-        // A daemon has one. Its guardian is in another folder.
+        // Leaked once, by the one record of a daemon. Its guardian is in another folder.
         let path = Box::leak(std::path::absolute(path)?.into_boxed_path());
         let site = Site { path, inode: fstat(&file)?.st_ino };
         Ok(Record { file, site })
     }
 
-    /// Where it is.
     pub(super) fn site(&self) -> Site {
         self.site
     }
 
-    /// What stands at a place of the table now, but for masks that threads don't have any more: who comes
-    /// later can't tell these from the user's own. Where it can't be written the guardian has to do.
+    /// Writes an entry, without masks that no thread has any more: a later daemon couldn't distinguish these
+    /// from the user's own. A failed write leaves only the guardian.
     pub(super) fn write(&self, at: usize, entry: &Entry, masks: &[&PuSet]) {
         let mut words =
             vec![u64::from(entry.pid.load(Ordering::Relaxed)), entry.starttime.load(Ordering::Relaxed)];
@@ -95,13 +91,12 @@ impl Record {
         self.put(HEAD + at * RECORD, &bytes);
     }
 
-    /// Nobody stands at that place any more.
     pub(super) fn clear(&self, at: usize) {
         self.put(HEAD + at * RECORD, &[0; size_of::<u64>()]);
     }
 
     fn put(&self, at: usize, bytes: &[u8]) {
-        // Less than all of it is no less than nothing: its masks are looked at one by one.
+        // A partial write does no harm: masks are compared one by one.
         let _ = pwrite(&self.file, bytes, at as u64);
     }
 }
@@ -112,7 +107,7 @@ impl Drop for Record {
     }
 }
 
-/// Whose affinities an earlier daemon left as they were; nobody's where the file isn't ours.
+/// The programs that an earlier daemon left narrowed; none if the file isn't ours.
 pub(super) fn left(path: &Path) -> Vec<Narrowed> {
     contents(path).map(|bytes| parse(&bytes, head())).unwrap_or_default()
 }
@@ -150,7 +145,7 @@ fn parse_one(bytes: &[u8; RECORD]) -> Option<Narrowed> {
     Some(Narrowed { pid, starttime: *starttime, own, ours })
 }
 
-/// Process ids mean something until the machine is started anew, and words while their order is this one.
+/// Process ids are valid until the next boot, and words while their order is this one.
 fn head() -> u64 {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits = boot.bytes().filter_map(|byte| char::from(byte).to_digit(16));

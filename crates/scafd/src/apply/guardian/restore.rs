@@ -1,4 +1,4 @@
-//! What the guardian does: when the daemon has ended, it lets everyone go on and gives affinities back.
+//! What the guardian does: when the daemon has ended, it resumes programs and restores affinities.
 
 use super::lease::Lease;
 use super::narrowed::{self, give_back};
@@ -10,21 +10,21 @@ use rustix::io::Errno;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// How often the daemon is looked after while it has stopped somebody.
+/// How often the daemon is checked while it has stopped programs,
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
-/// The same while programs are attached.
+/// and while programs are attached.
 const SLOW_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 const TRIES: u32 = 500;
 
-/// The guardian itself. Never returns.
+/// The guardian's main function.
 pub(super) fn run(table: &Table, lease: &Lease, record: Option<Site>, wait: BorrowedFd) -> ! {
     let _ = privileges::keep(privileges::GUARDIANS);
     while let Some(late) = wait_for_end(table, lease, wait) {
-        // The daemon is stopped, or hangs. When it goes on, it stops and narrows them again.
+        // The daemon is stopped, or hangs. When it continues, it stops and narrows them again.
         match late {
             Late::Gangs => table.stops.resume_all(),
             Late::Grants => {
-                // Before: what is narrowed from now on is not to be taken for what was given back.
+                // Before: what is narrowed from now on must not be taken for restored.
                 lease.widen();
                 give_back(&narrowed::all(table));
             }
@@ -46,20 +46,20 @@ pub(super) fn run(table: &Table, lease: &Lease, record: Option<Site>, wait: Borr
     unsafe { libc::_exit(0) }
 }
 
-/// With what the daemon is late.
+/// What the daemon is late with.
 enum Late {
     Gangs,
     Grants,
 }
 
-/// With what the daemon is late; `None` when it has ended.
+/// What the daemon is late with; `None` when it has ended.
 fn wait_for_end(table: &Table, lease: &Lease, wait: BorrowedFd) -> Option<Late> {
     loop {
         let leased = lease.is_held().then_some(SLOW_LOOK);
         let timeout = if table.stops.is_watched() { Some(LOOK) } else { leased };
         let mut poll = [PollFd::from_borrowed_fd(wait, PollFlags::IN)];
         match rustix::event::poll(&mut poll, timeout.as_ref()) {
-            // A byte only wakes us: from now on there is somebody to watch.
+            // A byte is only to wake us.
             Ok(1..) => match rustix::io::read(wait, &mut [0u8; 64]) {
                 Ok(0) => return None,
                 Ok(_) | Err(Errno::INTR) => {}

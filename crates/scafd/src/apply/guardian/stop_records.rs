@@ -1,6 +1,5 @@
-//! Whom we have stopped, in memory that the guardian shares: so that nobody stays stopped.
-//!
-//! The gangs' thread writes, the guardian reads. An entry is written before anything is stopped by it.
+//! The stopped programs, in memory that the guardian shares, so that none stays stopped. The switcher's
+//! thread writes, the guardian reads. An entry is written before the program is stopped.
 
 use super::guardian_process::GuardianProcess;
 use super::stop_table::{PATH_BYTES, Table};
@@ -16,19 +15,16 @@ pub struct Stops {
 }
 
 impl Stops {
-    /// Writes into `table`, which the guardian shares.
-    pub fn new(table: &'static Table, guardian: GuardianProcess) -> Stops {
+    pub(super) fn new(table: &'static Table, guardian: GuardianProcess) -> Stops {
         Stops { table, guardian }
     }
 
-    /// Whether there is a guardian: without one nobody may be stopped.
+    /// Whether there is a guardian: without one nothing may be stopped.
     pub fn is_guarded(&self) -> bool {
         self.guardian.ensure()
     }
 
-    /// Records a program before it is stopped for the first time; gives its place.
-    /// # Errors
-    /// No room for it, so that nobody would let it go on if we were killed.
+    /// Records a program before it is first stopped; gives its place. Fails if there is no room.
     pub fn add(&self, pid: u32, held: &Stoppable, way: Way) -> io::Result<usize> {
         let group = held.group().map(|group| group.as_os_str().as_bytes()).unwrap_or_default();
         let free = self.table.entries.iter().position(|entry| entry.way.load(Ordering::Relaxed) == 0);
@@ -50,12 +46,12 @@ impl Stops {
         self.table.entries[at].stopped.store(u32::from(stopped), Ordering::Release);
     }
 
-    /// Records that it is stopped no more.
+    /// Removes its record.
     pub fn clear(&self, at: usize) {
         self.table.entries[at].way.store(0, Ordering::Release);
     }
 
-    /// Says when we are back at the latest; `None` if nobody is stopped any more.
+    /// Sets the time of the next look; `None` if nothing is stopped any more.
     pub fn be_back(&self, by_ns: Option<u64>) {
         let before = self.table.back_ns.swap(by_ns.unwrap_or(0), Ordering::AcqRel);
         if before == 0 && by_ns.is_some() {

@@ -1,4 +1,4 @@
-//! The table of whom we have stopped, as the guardian reads it.
+//! The table of stopped programs, as the guardian reads it.
 
 use crate::apply::stop::{self, Way};
 use crate::observe::clock::now_ns;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub const MOST_PROGRAMS: usize = 1024;
 pub(super) const PATH_BYTES: usize = 512;
 
-/// A program that is stopped now and then. `way` is written last and cleared first; 0 marks a free entry.
+/// A program that takes turns. `way` is written last and cleared first; 0 marks a free entry.
 #[repr(C)]
 pub(super) struct Entry {
     pub(super) way: AtomicU32,
@@ -26,12 +26,12 @@ pub(super) struct Entry {
 #[repr(C)]
 pub struct Table {
     pub(super) entries: [Entry; MOST_PROGRAMS],
-    /// When the gangs' thread is back at the latest (CLOCK_MONOTONIC, ns); 0 while nobody takes turns.
+    /// When the switcher's thread is back at the latest (CLOCK_MONOTONIC, ns); 0 while there are no turns.
     pub(super) back_ns: AtomicU64,
 }
 
 impl Table {
-    /// Whether somebody takes turns.
+    /// Whether there are turns.
     pub fn is_watched(&self) -> bool {
         self.back_ns.load(Ordering::Acquire) != 0
     }
@@ -48,7 +48,7 @@ impl Table {
             .filter_map(|entry| Some((Way::of_code(entry.way.load(Ordering::Acquire))?, entry)))
     }
 
-    /// Lets everyone go on.
+    /// Resumes all programs.
     pub fn resume_all(&self) {
         for (way, entry) in self.entries() {
             match entry.path() {
@@ -62,7 +62,7 @@ impl Table {
         }
     }
 
-    /// Takes all groups away. False if there still is one.
+    /// Removes all groups. False if one is left.
     pub fn remove_all(&self) -> bool {
         let groups: Vec<PathBuf> = self.entries().filter_map(|(_, entry)| entry.path()).collect();
         groups.iter().filter(|group| !stop::remove(group)).count() == 0

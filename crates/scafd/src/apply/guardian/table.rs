@@ -1,4 +1,4 @@
-//! The table that the daemon and its guardian share: whose affinity is ours, and who is stopped.
+//! The table that the daemon and its guardian share: narrowed and stopped programs.
 
 use super::stop_table::{self, MOST_PROGRAMS};
 use crate::apply::threads::mask_words;
@@ -6,8 +6,7 @@ use scaf_policy::PuSet;
 use scaf_proto::MASK_WORDS;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Affinities of ours that are remembered for each program. Every change moves the threads that have any of
-/// them.
+/// Affinities that are remembered for each program. Every change moves the threads that have any of them.
 pub const MASKS: usize = 8;
 /// Masks in an entry: those that are remembered, the one that is being set, and what the kernel made of it.
 pub(super) const SLOTS: usize = MASKS + 2;

@@ -1,12 +1,10 @@
 //! Hardware counters of the programs, where there are any.
 //!
-//! Each event is opened for each thread that a program has at the first tick; threads started later
-//! inherit it. So a program costs as many file descriptors as threads times events (7 at most);
-//! [`MOST_FILES`] limits all, and a user has at most half of what others leave. Opening one takes 2 to 6
-//! us, and 13 ms for the machine's first; each is read at each tick, 0.3 to 0.4 us. A thread that is
-//! started just before its creator's counters are opened is missed. Then the counters' times, summed over
-//! threads, are less than the program's CPU time, and they are opened again. Most machines of clouds have
-//! no counters: that is found out once, and not tried again.
+//! Each event is opened for each thread that a program has at the first tick; threads started later inherit
+//! it. So a program costs threads times events (7 at most) file descriptors; [`MOST_FILES`] limits all, and a
+//! user has at most half of what others leave. Opening one takes 2 to 6 us, 13 ms for the machine's first,
+//! and reading it at each tick 0.3 to 0.4 us. A thread started just before its creator's counters are opened
+//! is missed. Then the counters' times are less than the program's CPU time, and they are opened again.
 
 mod event_name;
 mod perf;
@@ -101,14 +99,8 @@ impl Counting {
     /// Counts the events chosen, and the usual ones for the others, below `root`. `None`: nothing.
     pub fn new(root: &Path, chosen: Option<Chosen>) -> Counting {
         let most_files = (files() / SHARE_OF_FILES).min(MOST_FILES);
-        Counting {
-            root: root.to_owned(),
-            chosen,
-            found: None,
-            open: BTreeMap::new(),
-            most_files,
-            broker: None,
-        }
+        let (root, open) = (root.to_owned(), BTreeMap::new());
+        Counting { root, chosen, found: None, open, most_files, broker: None }
     }
 
     /// The same, by counters that a broker opens.

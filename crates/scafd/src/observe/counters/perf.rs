@@ -75,8 +75,6 @@ impl Counter {
     }
 
     /// The same, by a broker, of a thread of the process `pid`.
-    /// # Errors
-    /// As for [`Counter::open`]; and it is refused for a process that isn't managed.
     pub fn open_by(broker: Option<&Broker>, code: Code, pid: u32, tid: u32) -> io::Result<Counter> {
         let Some(broker) = broker else { return Counter::open(code, tid) };
         let ask = Ask::Count { pid, tid, kind: code.kind, config: code.config };
