@@ -24,7 +24,6 @@ fn row(name: &str) -> Option<&'static Function> {
     runtime::find(name.as_bytes())
 }
 
-/// What a function tells about the team.
 pub(crate) fn tells(name: &str) -> Tells {
     let may_ask = ["omp_get_", "omp_in_", "omp_capture_affinity", "omp_display_affinity"];
     match row(name).map_or(Tells::Unknown, |row| row.tells) {

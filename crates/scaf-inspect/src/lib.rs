@@ -14,6 +14,8 @@
 //! # Ok::<(), scaf_inspect::Error>(())
 //! ```
 
+#![allow(missing_docs)] // names say enough of many items
+
 mod decode;
 mod elf;
 mod error;

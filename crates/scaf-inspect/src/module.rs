@@ -16,24 +16,19 @@ use std::io::{Read, Seek};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The largest file that is inspected, in bytes.
 pub(crate) const MAX_FILE: u64 = 1 << 30;
 /// Files up to this size, in bytes, are read at once: many small reads of a C library's tables are slow.
 const READ_AT_ONCE: u64 = 64 << 20;
 
-/// The facts about one ELF file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleFacts {
-    /// The file's path as given.
     pub path: PathBuf,
-    /// The DT_SONAME.
     pub soname: Option<String>,
     /// Needs no dynamic linker, so that no library can be preloaded.
     pub statically_linked: bool,
     /// Setuid or setgid, so that the dynamic linker ignores LD_PRELOAD. File capabilities, which have the
     /// same effect, are not checked.
     pub setuid: bool,
-    /// The machine code can be analysed.
     pub machine_supported: bool,
     /// Starts regions through libgomp's interface, which LLVM's runtime has, too.
     pub imports_gomp: bool,
@@ -43,9 +38,7 @@ pub struct ModuleFacts {
     pub runtimes_needed: Vec<String>,
     /// Has or uses thread-local variables, among them `threadprivate` data, or POSIX's thread-specific data.
     pub thread_local: bool,
-    /// What the module does with its teams' size.
     pub size_use: SizeUse,
-    /// Where the regions wait by spinning on memory, if they do.
     pub spins: Option<Spins>,
     /// The build-id, else a hash of the code.
     pub fingerprint: String,
@@ -57,7 +50,6 @@ impl ModuleFacts {
         self.imports_gomp || self.imports_kmp
     }
 
-    /// Whether the module matters for resizing a process's teams.
     pub(crate) fn is_relevant(&self) -> bool {
         self.starts_regions() || self.size_use != SizeUse::None
     }
@@ -115,12 +107,10 @@ impl Opened {
         Ok(Opened { file, meta })
     }
 
-    /// Its number in its file system.
     pub fn inode(&self) -> u64 {
         std::os::unix::fs::MetadataExt::ino(&self.meta)
     }
 
-    /// See [`fingerprint`].
     pub fn fingerprint(&self, path: &Path) -> Result<String, Error> {
         let length = self.meta.len();
         let cache = ReadCache::new(&self.file);
@@ -256,7 +246,6 @@ pub fn module_from_bytes(bytes: &[u8]) -> Result<ModuleFacts, Error> {
     facts(bytes, Path::new(""))
 }
 
-/// See [`names_nothing`].
 fn names_something<'a, R: ReadRef<'a>>(file: R) -> bool {
     let openmp = Openmp::new();
     let is_named = |piece: Piece| {

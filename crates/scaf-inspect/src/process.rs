@@ -14,19 +14,15 @@ use std::path::{Path, PathBuf};
 const MAX_MAPPINGS: usize = 1 << 18;
 /// Most bytes of a line: PATH_MAX, four-fold escaped, and the columns before it.
 const MAX_LINE: u64 = 20_000;
-/// Bytes of a command line that are looked at.
 pub const MAX_ARGUMENTS: u64 = 1 << 20;
 /// Most files with code in one process; Python with scikit-learn has 250.
 const MAX_MODULES: usize = 4096;
 
-/// Whether team sizes may be changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "resizable", rename_all = "snake_case")]
 pub enum Resizable {
-    /// Nothing found in the code speaks against it.
     #[default]
     Yes,
-    /// Team sizes should be kept.
     No {
         /// The module and what it does, as a sentence without its full stop.
         why: String,
@@ -42,12 +38,10 @@ impl Resizable {
     }
 }
 
-/// What is known about a running process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
     /// The modules that use OpenMP, without the runtimes.
     pub modules: Vec<PathBuf>,
-    /// Whether team sizes may be changed.
     pub resizable: Resizable,
     /// The same if nothing spoke against it in the executable itself: its libraries' code may.
     pub others: Resizable,
@@ -58,29 +52,23 @@ pub struct ProcessFacts {
     /// The marks of all such loops that don't yield by themselves, at their addresses in memory
     /// ([`scaf_team::arch::spin_marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
-    /// The program's identity, if it could be determined.
     pub origin: Option<Origin>,
 }
 
-/// Identifies a program across runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The executable's build-id, else a hash.
     pub executable: String,
-    /// A hash of the arguments.
     pub arguments: u64,
     /// The modules that use OpenMP.
     pub modules: Vec<Loaded>,
 }
 
-/// Where a module's code is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
     /// The build-id, else a hash of the code.
     pub fingerprint: String,
-    /// Where the code begins in memory.
     pub start: u64,
-    /// Where the code ends in memory.
     pub end: u64,
     /// Address in memory minus address in the file.
     pub bias: u64,
@@ -154,7 +142,6 @@ impl Opened {
         Ok(Opened { pid, code, homeless, too_many, path, executable, arguments: arguments(&folder).ok() })
     }
 
-    /// What is known about the process.
     pub fn facts(self, cache: &mut ModuleCache) -> ProcessFacts {
         let (mut facts, pid) = (ProcessFacts::default(), self.pid);
         if let Some(place) = self.homeless {

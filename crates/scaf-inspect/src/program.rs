@@ -12,26 +12,19 @@ use std::path::Path;
 /// Bytes of a script's first line that the kernel reads (BINPRM_BUF_SIZE).
 const SCRIPT_LINE: u64 = 256;
 
-/// What kind of file a program is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProgramKind {
-    /// A compiled program or library.
     Elf {
         /// The facts about the file, without its libraries; see [`crate::process()`] for those.
         facts: ModuleFacts,
     },
     /// A script: its interpreter and that one's libraries decide.
-    Script {
-        /// The interpreter's command line in the script.
-        interpreter: String,
-    },
+    Script { interpreter: String },
 }
 
-/// The facts about a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramFacts {
-    /// The kind of file, with its facts.
     pub program: ProgramKind,
     /// Whether `scaf run` can preload its library into the program.
     pub manageable: bool,

@@ -104,7 +104,6 @@ impl Profiles {
         Ok(list.unwrap_or_default())
     }
 
-    /// The program with that number.
     pub fn program(&mut self, id: i64) -> Result<Option<Profile>, Error> {
         Ok(self.with(false, |connection| profile(connection, id))?.flatten())
     }

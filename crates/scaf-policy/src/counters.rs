@@ -27,7 +27,6 @@ const MOST_INTERVALS: u32 = 8;
 /// An event, counted of one thread or of all threads of a program, in user space.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Event {
-    /// Instructions that were retired.
     Instructions,
     /// Cycles of the processor while the thread ran.
     Cycles,
@@ -43,11 +42,9 @@ pub enum Event {
     LlcMisses,
 }
 
-/// How many events there are.
 pub const EVENTS: usize = 7;
 
 impl Event {
-    /// All, in order.
     pub const ALL: [Event; EVENTS] = [
         Event::Instructions,
         Event::Cycles,
@@ -84,7 +81,6 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The sum of the two.
     #[must_use]
     pub fn plus(self, other: Reading) -> Reading {
         Reading {
@@ -107,12 +103,10 @@ impl Reading {
     }
 }
 
-/// An event's count over an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Counted {
     /// How often it happened, scaled up for the time in which it wasn't counted.
     pub count: f64,
-    /// How long its threads ran, in seconds.
     pub cpu_s: f64,
     /// The share of that in which it was counted, above 0 and at most 1.
     pub share: f64,
@@ -159,17 +153,13 @@ impl Counts {
 /// Rates over an interval. Ratios are of all the program's threads together.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rates {
-    /// Instructions a second of wall time.
     pub instructions_per_s: Option<f64>,
     /// Cycles a second of wall time, over all contexts.
     pub cycles_per_s: Option<f64>,
-    /// Instructions per cycle of a thread.
     pub ipc: Option<f64>,
     /// Share of the cycles in which a load waited that had missed the private caches, 0 to 1.
     pub stall_ratio: Option<f64>,
-    /// Share of hits in the last private cache, 0 to 1.
     pub l2_hit_ratio: Option<f64>,
-    /// Share of hits in the last-level cache, 0 to 1.
     pub llc_hit_ratio: Option<f64>,
     /// Share of the cycles that threads cost each other in the memory system, 0 to 1 (SCALO, equation 8).
     pub contention_ratio: Option<f64>,
@@ -272,7 +262,6 @@ impl Mean {
     }
 }
 
-/// What the counters say of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
     /// P(S): the same as `parallel`, at DoP 1.
@@ -351,7 +340,6 @@ impl Counters {
         self.serial_age_s = 0.0;
     }
 
-    /// The rates of the latest interval.
     pub fn latest(&self) -> Option<Rates> {
         self.latest
     }

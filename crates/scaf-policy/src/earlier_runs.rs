@@ -9,7 +9,6 @@ const ANOTHER_RUN: f64 = 0.05;
 const SECONDS: std::ops::RangeInclusive<f64> = 1e-9..=1e6;
 const MOST_DOP: u32 = 65_535;
 
-/// All that earlier runs taught about a program.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct EarlierRuns {
     /// Its regions, by their numbers in [`crate::observed::Runs`].
@@ -18,7 +17,6 @@ pub struct EarlierRuns {
     pub mix: Mix,
 }
 
-/// What earlier runs taught about a region.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EarlierRegion {
     /// Its runs in a second of the program's running.

@@ -6,10 +6,8 @@
 //! dt), the paper's weighted mean of E_parallel and E_serial = 1/p: an upper bound, blind to memory
 //! contention.
 
-/// What one program did in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
-    /// Wall time of the interval, in seconds.
     pub dt_s: f64,
     /// Mean number of contexts granted, at least 1.
     pub p: f64,
@@ -76,7 +74,6 @@ impl LowPass {
         new
     }
 
-    /// The smoothed value; `None` before the first.
     pub fn value(&self) -> Option<f64> {
         self.value
     }

@@ -22,12 +22,9 @@ const WORTH: f64 = 0.15;
 /// A time of which a larger part went into copying memory says nothing about the region.
 const LOST: f64 = 0.1;
 
-/// A region that could be tried.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Candidate {
-    /// The region's number.
     pub region: u64,
-    /// Seconds a run takes at the program's DoP.
     pub mean_s: f64,
 }
 

@@ -8,7 +8,6 @@ use crate::fusion::{self, Fused, Inputs, Measured, Source};
 use crate::observed::Observed;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most points of a curve.
 pub const MOST_POINTS: usize = 64;
 /// Useful time at an earlier DoP is remembered for so many seconds, at so many DoPs.
 const KEPT_S: f64 = 30.0;
@@ -23,7 +22,6 @@ const WORTHLESS: f64 = 0.5;
 /// first two regions had one of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Stage {
-    /// Not looked at yet.
     #[default]
     New,
     /// It had no parallel work yet.
@@ -32,7 +30,6 @@ pub enum Stage {
     Starts(u32),
     /// Parallel work began in the latest interval.
     Begins,
-    /// It is at its work.
     Begun,
 }
 
@@ -90,7 +87,6 @@ impl Useful {
         Useful { rc_s, dop: None, at: BTreeMap::new() }
     }
 
-    /// Forgets all that was measured.
     pub fn forget(&mut self) {
         self.dop = None;
         self.at.clear();
@@ -138,20 +134,16 @@ impl Useful {
         Some(Measured::useful(nearest, efficiency * f64::from(nearest)))
     }
 
-    /// The DoPs of remembered measurements.
     pub fn dops(&self) -> impl Iterator<Item = u32> + '_ {
         self.at.keys().copied()
     }
 }
 
-/// All that is said of one program.
 #[derive(Clone, Copy, Debug)]
 pub struct Knowledge<'a> {
-    /// Useful over wall.
     pub useful: &'a Useful,
     /// What its regions did at each DoP, in this run and earlier ones.
     pub observed: &'a Observed,
-    /// What hardware counters say.
     pub counters: Option<Measured>,
     /// The DoP that it would have alone.
     pub natural: u32,

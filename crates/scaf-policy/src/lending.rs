@@ -9,28 +9,18 @@
 use crate::{ProgramId, PuSet};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A program with contexts.
 #[derive(Clone, Debug)]
 pub struct Holder<'a> {
-    /// Which one.
     pub id: ProgramId,
-    /// Its user.
     pub user: u32,
-    /// The job that it is a rank of.
     pub job: Option<u64>,
-    /// Contexts that it was granted.
     pub contexts: u32,
-    /// Where they are.
     pub pus: &'a PuSet,
-    /// PUs that it may be granted.
     pub usable: &'a PuSet,
-    /// The most contexts that it can use.
     pub most: u32,
-    /// How it waits for others now, if it does.
     pub wait: Option<Wait>,
 }
 
-/// How a program waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
     /// For a moment so far: ranks of its job may borrow.
@@ -39,14 +29,11 @@ pub enum Wait {
     Long,
 }
 
-/// A PU that is lent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Loan {
-    /// Who has it meanwhile.
     pub to: ProgramId,
     /// Whose it is: the first of those who share it.
     pub from: ProgramId,
-    /// The PU.
     pub pu: u32,
 }
 

@@ -14,6 +14,7 @@
 //! the *efficiency* is E = S/p; *STP*, system throughput, is the sum of speedups.
 
 #![forbid(unsafe_code)]
+#![allow(missing_docs)] // names say enough of many items
 
 mod allocation;
 mod apportion;

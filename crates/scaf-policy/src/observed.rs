@@ -24,31 +24,23 @@ const HALF_LIFE_S: f64 = 5.0;
 /// Seconds of this run that earlier runs count for at first: as many as the fading sums hold.
 const PAST_S: f64 = HALF_LIFE_S / std::f64::consts::LN_2;
 
-/// What one region did at one DoP in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Runs {
     /// The region's number, the same in every interval.
     pub region: u64,
-    /// The DoP of its runs.
     pub dop: u32,
-    /// Runs that ended.
     pub runs: f64,
     /// Runs or, where they are counted, their iterations: each stands for much the same work.
     pub count: f64,
-    /// Their wall time, in seconds.
     pub wall_s: f64,
 }
 
-/// What a program did in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spell<'a> {
     /// The DoP of the interval, but for runs that say another.
     pub dop: u32,
-    /// Length of the interval, in seconds.
     pub dt_s: f64,
-    /// Wall time in parallel regions, in seconds.
     pub parallel_s: f64,
-    /// The regions that ended in it.
     pub runs: &'a [Runs],
 }
 
@@ -67,12 +59,9 @@ struct ObservedRegion {
     known: Vec<(u32, Estimate)>,
 }
 
-/// A region as known at one DoP.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RegionAt {
-    /// The region's number.
     pub region: u64,
-    /// Seconds a run at that DoP.
     pub mean_s: f64,
     /// Seconds spent in its runs lately, fading.
     pub lately_s: f64,
@@ -126,7 +115,6 @@ impl ObservedRegion {
         Estimate { error: before.and_then(|past| past.error_of(dop)).unwrap_or(known.error), ..known }
     }
 
-    /// Mean count of a run.
     fn each(&self) -> f64 {
         self.counted / self.runs
     }
@@ -142,7 +130,6 @@ impl ObservedRegion {
     }
 }
 
-/// What was observed of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
     regions: BTreeMap<u64, ObservedRegion>,
@@ -228,7 +215,6 @@ impl Observed {
         self.forget_surplus();
     }
 
-    /// Forgets what earlier runs taught.
     pub fn forget_past(&mut self) {
         self.past = None;
         self.regions.values_mut().for_each(|region| region.past = None);
@@ -265,7 +251,6 @@ impl Observed {
         self.past.as_ref().map_or(0.0, |(_, weight)| weight * PAST_S)
     }
 
-    /// Whether it has a past from earlier runs.
     pub fn remembers(&self) -> bool {
         self.past.is_some()
     }

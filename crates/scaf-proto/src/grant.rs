@@ -43,7 +43,6 @@ impl Word {
         (self.0 >> 24 & 0xff) as u32
     }
 
-    /// The grant's number.
     #[inline(always)]
     pub fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
@@ -89,15 +88,12 @@ flags! {
 /// A set of PUs by operating-system index.
 pub type Mask = [u64; MASK_WORDS];
 
-/// How many PUs a set has.
 pub fn count(mask: &Mask) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
 }
 
-/// The two affinity masks of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Masks {
-    /// The PUs granted now.
     pub granted: Mask,
     /// The affinity that the program would have without scaf.
     pub own: Mask,

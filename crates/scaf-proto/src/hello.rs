@@ -32,9 +32,7 @@ pub const STEP_SHIFT: u32 = 16;
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Hello {
-    /// [`MAGIC`].
     pub magic: u32,
-    /// [`VERSION`].
     pub version: u32,
     /// [`ATTACH`], [`MORE_MODULES`] or [`ENTERED`].
     pub kind: u32,
@@ -64,7 +62,6 @@ pub struct Hello {
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Welcome {
-    /// [`MAGIC`].
     pub magic: u32,
     /// [`VERSION`] of the daemon. With another version no file descriptors come.
     pub version: u32,
@@ -77,7 +74,6 @@ const _: () = {
     assert!(size_of::<Welcome>() == 16);
 };
 
-/// Why a packet was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// Not a packet of ours at all.
@@ -107,7 +103,6 @@ impl Hello {
         }
     }
 
-    /// The packet's bytes.
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: Hello is repr(C), of integers without padding (asserted above): all bytes are initialised.
         unsafe { core::slice::from_raw_parts((self as *const Self).cast(), size_of::<Self>()) }
@@ -158,7 +153,6 @@ impl Hello {
 }
 
 impl Welcome {
-    /// The packet's bytes.
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: Welcome is repr(C), of integers without padding (asserted above): all bytes are
         // initialised.

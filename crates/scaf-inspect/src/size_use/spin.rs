@@ -29,7 +29,6 @@ const EFFECTLESS: [&str; 3] = ["__kmpc_flush", "omp_get_num_threads", "omp_get_t
 /// The same, and the client answers them: a loop that calls one yields by itself.
 const YIELDS: [&str; 3] = ["pthread_yield", "sched_yield", "thrd_yield"];
 
-/// Most loops of a module that are marked.
 pub(crate) const MOST_LOOPS: usize = 64;
 
 /// The loops in which the code of a module's regions waits by spinning on memory.
@@ -63,7 +62,6 @@ pub(crate) fn spins(code: &Code<'_>) -> Option<Spins> {
 
 struct Search<'c, 'e> {
     budget: usize,
-    /// Where the first loop begins.
     place: Option<u64>,
     /// `None` once a loop couldn't be marked.
     marks: Option<Vec<[u64; 2]>>,
@@ -127,7 +125,6 @@ struct Seen<'c, 'e> {
 
 const NOWHERE: u32 = u32::MAX;
 
-/// What an instruction does.
 enum Act {
     /// It changes nothing but registers.
     Registers(Look),

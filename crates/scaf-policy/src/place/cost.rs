@@ -45,7 +45,6 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The weighted sum.
     pub fn total(&self) -> usize {
         64 * self.shared
             + 16 * (self.split + self.paired)

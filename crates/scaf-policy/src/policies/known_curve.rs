@@ -161,7 +161,6 @@ impl KnownCurve {
         speedup(ln) * (1.0 + optimism * (away + error.min(MOST_DOUBT)))
     }
 
-    /// Whether it was observed on one context only.
     pub fn is_serial(&self) -> bool {
         self.points.len() == 1
     }

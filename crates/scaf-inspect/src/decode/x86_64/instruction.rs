@@ -36,11 +36,9 @@ pub(crate) enum Effect {
     Registers(Look),
     /// It calls a function, which may change registers.
     Call(Look),
-    /// Anything else.
     More,
 }
 
-/// What is read and changed.
 #[derive(Default)]
 pub(crate) struct Look {
     pub reads_memory: bool,
