@@ -1,4 +1,4 @@
-//! What a policy is asked, and what it answers.
+//! A policy's input and output.
 
 use crate::fusion::Measured;
 use serde::{Deserialize, Serialize};
@@ -270,7 +270,7 @@ pub trait Policy: Send {
         None
     }
 
-    /// Whether it lends contexts of programs in serial phases ([`Program::serial`]), which then tell the end.
+    /// Whether it lends contexts of programs in serial phases, which then report the phase's end.
     fn lends(&self) -> bool {
         false
     }

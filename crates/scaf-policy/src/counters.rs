@@ -1,11 +1,9 @@
-//! Speedup from hardware counters, which see what useful time over wall time is blind to. Two estimates, each
-//! of the DoP that it was measured at:
-//! - **IPC** (SCAF, section 4.3.2): E_parallel = P_parallel / P(S), the instructions per cycle of a thread in
-//!   a team over those of the same work done serially. P(S) comes from intervals at DoP 1 or an experiment.
-//! - **Stalls** (SCALO, equations 6 to 9): stall cycles that threads cause each other are no work, and are
-//!   taken off the useful time before it is compared with the wall time. This needs no serial run.
-//!
-//! Events that share fewer counters are *multiplexed*: each is counted a part of the time and scaled up.
+//! Speedup from hardware counters, by two estimates, each of the DoP that it was measured at
+//! (docs/internals/estimates.md):
+//! - **IPC** (SCAF, section 4.3.2): instructions per cycle of a thread in a team over those of the same work
+//!   done serially, P(S), which comes from intervals at DoP 1 or an experiment.
+//! - **Stalls** (SCALO, equations 6 to 9): stall cycles that threads cause each other are subtracted from the
+//!   useful time. This needs no serial run.
 
 use crate::efficiency::{Interval, LowPass, finite};
 use crate::estimate::Estimate;

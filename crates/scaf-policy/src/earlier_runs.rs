@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Added to the error of another run's observations: machines and inputs differ a little from day to day.
 const ANOTHER_RUN: f64 = 0.05;
-/// Range of believable seconds for a run of a region.
+/// Range of plausible seconds for a run of a region.
 const SECONDS: std::ops::RangeInclusive<f64> = 1e-9..=1e6;
 const MOST_DOP: u32 = 65_535;
 

@@ -1,7 +1,6 @@
-//! Which region is worth a serial experiment (SCAF, section 4.3.1): a run on one context, in a copy of the
-//! process, beside the program's own run on one context less. It is for programs whose S(1) nothing else
-//! tells. It costs a context and the time to copy memory, so the process has to be small and the region long.
-//! The speedup found is the *effective* one (TACO, section 3.2): the other contexts are busy meanwhile.
+//! Which region is worth a serial experiment (SCAF, section 4.3.1): a run on one context in a copy of the
+//! process, for programs whose S(1) nothing else shows. It costs a context and the time to copy memory, so
+//! the process has to be small and the region long. The speedup found is the *effective* one (TACO, 3.2).
 
 use crate::observed::{Observed, RegionAt};
 

@@ -1,7 +1,6 @@
-//! Which DoP is worth a step: a short time at a DoP at which nothing was observed yet. The first step goes to
-//! 1 if the program never ran there. The next ones go to the DoP farthest from those observed
-//! ([`crate::observed`]), which halves what is unknown; the last ones to 1 again, until the speedup is sure,
-//! since a machine's speed drifts. Steps only go down: they take nothing from other programs.
+//! Which DoP is worth a step: a short time at a DoP at which nothing was observed yet. First 1, then the DoP
+//! farthest from those observed, which halves what is unknown, then 1 again until the speedup is sure. Steps
+//! only go down: they take nothing from other programs.
 
 use crate::observed::Observed;
 use std::collections::BTreeSet;

@@ -1,10 +1,8 @@
-//! One estimate of a speedup from several sources, with its error.
+//! One estimate of a speedup from several sources, weighted by their errors.
 //!
-//! Useful time over wall time ([`crate::efficiency`]) has little noise, but is blind to the memory system: an
+//! Useful time over wall time ([`crate::efficiency`]) has little noise, but doesn't see the memory system: an
 //! upper bound. The observed curve ([`crate::observed`]) and hardware counters see everything, with noise.
-//! They count by their errors, and what they say beyond the bound counts half: either may be wrong, since one
-//! thread that loses its core for a moment lengthens all waits. The bound counts, too, unless they are
-//! clearly lower. No speedup is believed clearly above p.
+//! What they say beyond the bound counts half. The bound counts, too, unless they are clearly lower.
 
 use crate::estimate::{Estimate, GUESS};
 use serde::{Deserialize, Serialize};

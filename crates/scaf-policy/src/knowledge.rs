@@ -1,6 +1,5 @@
 //! What is known of a running program's speedup: how the daemon and the simulator make a policy's input of
-//! measurements. Useful over wall ([`Useful`]), the observed curve and the counters make one estimate at each
-//! DoP ([`Knowledge::speedup`]). A program is *judged* at the DoP that was measured last.
+//! measurements. A program is *judged* at the DoP that was measured last.
 
 use crate::efficiency::{Interval, LowPass};
 use crate::estimate::Estimate;
@@ -16,10 +15,8 @@ const MOST_KEPT: usize = 16;
 const WORTHLESS: f64 = 0.5;
 
 /// How far a program has come. What it does before its first parallel work, such as reading its input, won't
-/// come again, so it is forgotten then. The interval in which that work begins is like neither side, and some
-/// programs have a first region long before their work: until a quarter of the time is parallel, or for two
-/// seconds, useful time says nothing. On 16 PUs a program that began with 0.3 s of serial work between its
-/// first two regions had one of them.
+/// come again, so it is forgotten then. Until a quarter of the time is parallel, or for two seconds, useful
+/// time says nothing: some programs have a first region long before their work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Stage {
     #[default]

@@ -1,10 +1,9 @@
-//! Loans: while a program waits for others, its contexts are theirs to use, and go back when its wait ends.
+//! Loans: while a program waits for others, they may use its contexts, and return them when its wait ends.
 //!
-//! Known as LeWI, "lend when idle" (M. Garcia et al., "LeWI: a runtime balancing algorithm for nested
-//! parallelism", ICPP 2009), where a rank of an MPI job that waits in MPI lends to the job's other ranks.
-//! Here they come first; the user's other programs follow, and only for waits that last. Another user's never
-//! borrow, because only the program itself says that it waits. A loan doesn't change the lender's grant: it
-//! has its contexts again at once, and shares them for the moment that narrowing the borrower takes.
+//! This is LeWI, "lend when idle" (M. Garcia et al., ICPP 2009): a rank of an MPI job that waits in MPI lends
+//! to the job's other ranks first; the user's other programs follow, only for waits that last. Programs of
+//! another user never borrow, because only the program itself says that it waits. A loan doesn't change the
+//! lender's grant: both share the contexts for the moment that narrowing the borrower takes.
 
 use crate::{ProgramId, PuSet};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,14 +1,9 @@
-//! Speedup as observed: how long the same work took at each DoP that occurred.
+//! Speedup as observed: how long the same work took at each DoP that occurred. The ratio of a region's mean
+//! wall times at two DoPs is a speedup that includes memory bandwidth, caches and the runtime itself. A
+//! program is its regions, each as often as it ran lately, and its serial time (docs/internals/estimates.md).
 //!
-//! The runs of a region, or their iterations where known, do about the same work with any team. So the ratio
-//! of their mean wall times at two DoPs is a speedup, with all that useful time (SCALO's equations 1 to 5) is
-//! blind to: memory bandwidth, caches, the runtime itself. A program is its regions, each as often as it ran
-//! lately, and its serial time. At other DoPs the time is a power of p, with an error that grows with the
-//! distance.
-//!
-//! What earlier runs taught ([`EarlierRuns`]) counts like what was observed, a little less sure. The past
-//! gives a region's curve its shape, which hardly depends on the problem size, and observations give its
-//! scale.
+//! Earlier runs ([`EarlierRuns`]) count like observations, a little less sure: they give a region's curve its
+//! shape, which hardly depends on the problem size; this run gives its scale.
 
 mod point;
 

@@ -1,4 +1,4 @@
-//! A cache for each program that fits into one, before anybody takes cores.
+//! Assigns a cache to each program that fits into one, before anything else is placed.
 
 use super::layout::Layout;
 use super::pack::pack;

@@ -1,15 +1,8 @@
-//! The best division by observed speedup curves, with exploration at first and hysteresis afterwards.
+//! The best division by observed speedup curves (`divide`, [`crate::optimum`]), with exploration at first,
+//! hysteresis afterwards, and loans; docs/internals/policies.md has the rules.
 //!
-//! The division is the exact optimum (`divide`, [`crate::optimum`]) over the speedups at observed DoPs: of
-//! the sum of weighted speedups or of their logarithms, with no speedup below a share of what an equal part
-//! would bring, and no context given where it doesn't help.
-//! - *Exploration.* A curve may turn upwards where nobody has been. So for a while after programs came or
-//!   went, a DoP counts for what it may be at best, which is more the farther it is from those observed; one
-//!   measurement there replaces the optimism. A newcomer is measured on an equal part first, since the floor
-//!   follows from that.
-//! - *Hysteresis.* After that, changes must promise more than their cost and more than noise.
-//! - *Loans.* A program in a serial phase keeps its minimum, and the others divide the rest. The division
-//!   with all of them is kept up meanwhile, so everyone has its own part again when the phase ends.
+//! While contexts are lent, the division with all programs is kept up, so everyone has its own part again
+//! when the serial phase ends.
 
 use super::divide::{self, Division, Problem};
 use super::known_curve::{At, KnownCurve};
@@ -22,7 +15,7 @@ const REALISTIC_S: f64 = 5.0;
 const MEASURED_S: f64 = 1.7;
 /// Error below which a newcomer's speedup needn't be measured first,
 const KNOWN: f64 = 0.1;
-/// and the same if earlier runs say so, which may be heard of a moment later.
+/// and the same if it comes from earlier runs, which may arrive a moment later.
 const KNOWN_BEFORE: f64 = 0.25;
 /// A capacity that differs by this factor is another machine, unless it is one context of more than these.
 const OTHER_MACHINE: f64 = 1.25;
@@ -145,7 +138,7 @@ impl Curve {
         explain(&problem, &division, &lent, Some(&outcome.dops))
     }
 
-    /// Notes who is there. False if a program has gone, or one came that isn't known.
+    /// Records the programs. False if a program has gone, or one came that isn't known.
     fn meet(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<KnownCurve>]) -> bool {
         let here = |came: &Came| programs.binary_search_by_key(&came.id, |p| p.id).is_ok();
         let mut same = self.came.iter().all(here);
@@ -161,7 +154,7 @@ impl Curve {
                     same = false;
                     Some(machine.now_s)
                 }
-                // A known program is nothing to be curious about.
+                // A known program needs no exploration.
                 _ => None,
             };
             let again = anew || before.is_some_and(|before| before.again);

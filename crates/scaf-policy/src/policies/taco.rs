@@ -1,19 +1,5 @@
 //! TACO: equal partitions along the topology, and turns for programs that don't come out even (section 2).
-//!
-//! The machine is cut into equal partitions that are units of its topology or fractions of one; a *level* is
-//! one way to do it, named by the number of partitions. Programs stand on the finest level that they can
-//! fill. Those left over, the *odd* ones, stand on coarser levels, and levels take turns that last as long as
-//! they have partitions: everyone gets the same time times contexts (section 2.2). Five programs on four
-//! nodes: one slice for the odd one on the whole machine, four for the others on a node each.
-//! - *Hysteresis* (2.1): a coarser level is taken at once, or a partition would be idle; a finer one after it
-//!   has been wanted for a second. Until then newcomers are odd ones, and nobody changes size.
-//! - *Special needs* (2.4): who can use less than an equal part, or has a larger minimum, gets that all the
-//!   time. A rigid program stands on the finest level whose partitions are large enough; others fill that
-//!   level up.
-//! - *Grace* (2.3): a program with more threads than new contexts keeps a partition of their number until it
-//!   has adapted, for two seconds at most, so that no context has two threads. Programs grow at once.
-//! - *Weights* count in time: a turn's length is in proportion to its members' mean weight, as nearly as a
-//!   round of [`LONGEST`] slices permits. Programs of like weight share a turn where a level has several.
+//! docs/internals/policies.md has the rules: levels, odd programs, hysteresis, grace and weights.
 
 use super::partitions::counts;
 use crate::allocation::slices;
