@@ -1,4 +1,4 @@
-//! Why a question about a program could not be answered. A verdict against resizing is no error.
+//! Why an inspection failed. A verdict against resizing is no error.
 
 use std::path::{Path, PathBuf};
 

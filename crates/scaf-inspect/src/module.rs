@@ -148,9 +148,9 @@ pub(crate) fn relevant_module(opened: Opened, path: &Path) -> Result<Option<Modu
     read(opened, path).map(Some)
 }
 
-/// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name
-/// the functions among its dynamic symbols or in its data. This holds for nearly all of a Python process's
-/// 200 libraries, so most of their 150 MB isn't read.
+/// Whether this ELF file can neither start a region nor call a query: it would have to name the functions
+/// among its dynamic symbols or in its data. That is nearly all of a Python process's 200 libraries, so most
+/// of their 150 MB isn't read.
 fn names_nothing(file: &File) -> bool {
     let Some(pieces) = may_name(&ReadCache::new(file)) else { return false };
     let openmp = Openmp::new();
@@ -166,7 +166,7 @@ fn names_nothing(file: &File) -> bool {
 
 /// What is read at once, in bytes: it stays in the processor's cache.
 const WINDOW: usize = 1 << 18;
-/// At least as long as any prefix, and as what is known to tell nothing.
+/// At least as long as any prefix, and any known name that is no query.
 const LONGEST_NAME: usize = 32;
 
 /// A part of a file in which names of functions may stand.
@@ -275,7 +275,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         thread_local: elf.has_tls
             || starts(THREADPRIVATE)
             || elf.imports.keys().any(|name| keeps_for_threads(name)),
-        size_use: size_use::judge(&code),
+        size_use: size_use::analyse(&code),
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,
     };

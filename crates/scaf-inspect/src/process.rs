@@ -43,7 +43,7 @@ pub struct ProcessFacts {
     /// The modules that use OpenMP, without the runtimes.
     pub modules: Vec<PathBuf>,
     pub resizable: Resizable,
-    /// The same if nothing spoke against it in the executable itself: its libraries' code may.
+    /// The same without the executable itself: its libraries' code only.
     pub others: Resizable,
     /// Where the regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
@@ -89,23 +89,22 @@ struct Mapping {
 enum Mapped {
     File(Mapping),
     /// Code from no readable file, such as a just-in-time compiler's, and where it lies.
-    Homeless(String),
+    Anonymous(String),
 }
 
 const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 
-/// Whether that are our own stubs ([`scaf_team::arch::spin_marks::NAME`]).
+/// Whether these are scaf's own stubs.
 fn are_stubs(name: &[u8]) -> bool {
     let rest = name.strip_prefix(b"/memfd:").and_then(|rest| rest.strip_prefix(NAME.to_bytes()));
     rest == Some(b" (deleted)")
 }
 
-/// All that is looked at of a process, opened. Judging it ([`Opened::facts`]) opens nothing more, so that it
-/// may happen in a process that can't.
+/// A process's files, opened. [`Opened::facts`] opens nothing more: it may run where `open` is forbidden.
 pub struct Opened {
     pid: u32,
     code: Vec<(Mapping, Result<OpenedFile, Error>)>,
-    homeless: Option<String>,
+    anonymous: Option<String>,
     too_many: bool,
     /// The executable's path, as the mappings have it.
     path: Option<PathBuf>,
@@ -128,7 +127,7 @@ impl Opened {
     /// As for [`process`].
     pub fn new(pid: u32, proc_root: &Path) -> Result<Opened, Error> {
         let folder = proc_root.join(pid.to_string());
-        let (mut mappings, homeless) = mappings(pid, &folder.join("maps"))?;
+        let (mut mappings, anonymous) = mappings(pid, &folder.join("maps"))?;
         let too_many = mappings.len() > MAX_MODULES;
         mappings.truncate(if too_many { 0 } else { MAX_MODULES });
         mappings.retain(|mapping| !is_runtimes_file(&mapping.path));
@@ -139,14 +138,14 @@ impl Opened {
         let code = mappings.into_iter().map(opened).collect();
         let exe = folder.join("exe");
         let (path, executable) = (executable(&folder), OpenedFile::new(&exe, &exe).ok());
-        Ok(Opened { pid, code, homeless, too_many, path, executable, arguments: arguments(&folder).ok() })
+        Ok(Opened { pid, code, anonymous, too_many, path, executable, arguments: arguments(&folder).ok() })
     }
 
     pub fn facts(self, cache: &mut ModuleCache) -> ProcessFacts {
         let (mut facts, pid) = (ProcessFacts::default(), self.pid);
-        if let Some(place) = self.homeless {
+        if let Some(place) = self.anonymous {
             facts.refuse_all(format!(
-                "process {pid} runs code that stands in no file and cannot be judged, in {place}"
+                "process {pid} runs code that is in no file and cannot be analysed, in {place}"
             ));
         }
         if self.too_many {
@@ -238,17 +237,17 @@ fn open(folder: &Path, mapping: &Mapping) -> Result<OpenedFile, Error> {
     if mapping.deleted {
         return OpenedFile::new(&link, &mapping.path);
     }
-    // A container's /usr/lib is not ours: look in the process's own root.
+    // A container has another /usr/lib than the host: look in the process's own root.
     let rooted = match mapping.path.strip_prefix("/") {
         Ok(relative) => folder.join("root").join(relative),
         Err(_) => mapping.path.clone(),
     };
     let own = OpenedFile::new(&rooted, &mapping.path);
     own.or_else(|why| {
-        // The same path may be another file here than there.
-        let ours = || OpenedFile::new(&mapping.path, &mapping.path).ok();
+        // The same path may be another file in this root.
+        let here = || OpenedFile::new(&mapping.path, &mapping.path).ok();
         let same = |file: &OpenedFile| mapping.identity.1.parse() == Ok(file.inode());
-        OpenedFile::new(&link, &mapping.path).ok().or_else(|| ours().filter(same)).ok_or(why)
+        OpenedFile::new(&link, &mapping.path).ok().or_else(|| here().filter(same)).ok_or(why)
     })
 }
 
@@ -258,19 +257,19 @@ fn mappings(pid: u32, maps: &Path) -> Result<(Vec<Mapping>, Option<String>), Err
     let mut reader = BufReader::new(std::fs::File::open(maps).map_err(failed)?);
     let mut seen = HashSet::new();
     let mut found = Vec::new();
-    let mut homeless = None;
+    let mut anonymous = None;
     let mut line = Vec::new();
     for _ in 0..MAX_MAPPINGS {
         line.clear();
         let read = std::io::Read::take(&mut reader, MAX_LINE).read_until(b'\n', &mut line).map_err(failed)?;
         if read == 0 {
-            return Ok((found, homeless));
+            return Ok((found, anonymous));
         }
         match mapping(&line) {
             Some(Mapped::File(mapping)) if seen.insert((mapping.identity.clone(), mapping.path.clone())) => {
                 found.push(mapping);
             }
-            Some(Mapped::Homeless(place)) => drop(homeless.get_or_insert(place)),
+            Some(Mapped::Anonymous(place)) => drop(anonymous.get_or_insert(place)),
             Some(Mapped::File(_)) | None => {}
         }
     }
@@ -302,7 +301,7 @@ fn mapping(line: &[u8]) -> Option<Mapped> {
     }
     if !rest.starts_with(b"/") || rest.starts_with(b"/memfd:") {
         let name = if rest.is_empty() { "anonymous memory".into() } else { String::from_utf8_lossy(rest) };
-        return Some(Mapped::Homeless(format!("{name} at {range}")));
+        return Some(Mapped::Anonymous(format!("{name} at {range}")));
     }
     let (name, deleted) = match rest.strip_suffix(b" (deleted)") {
         Some(name) => (name, true),
@@ -326,21 +325,21 @@ mod tests {
         assert_eq!(mapping(b"7f12-7f34 rw-p 00001000 08:01 77   /usr/lib/liba.so\n"), None);
         assert_eq!(mapping(b"7f12-7f34 r-xp 00000000 00:00 0    [vdso]\n"), None);
         assert_eq!(mapping(b"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0    [vsyscall]\n"), None);
-        let ours = b"7f12-7f34 r-xp 00000000 00:01 12    /memfd:scaf-yields (deleted)\n";
-        assert_eq!(mapping(ours), None);
+        let own = b"7f12-7f34 r-xp 00000000 00:01 12    /memfd:scaf-yields (deleted)\n";
+        assert_eq!(mapping(own), None);
         let others = b"7f12-7f34 r-xp 00000000 00:01 12    /memfd:scaf-yields-too (deleted)\n";
-        assert!(matches!(mapping(others), Some(Mapped::Homeless(_))));
+        assert!(matches!(mapping(others), Some(Mapped::Anonymous(_))));
         assert_eq!(mapping(b"\n"), None);
     }
 
     #[test]
     fn code_without_a_file_is_noticed_and_data_without_one_is_not() {
-        let homeless = |line: &[u8]| matches!(mapping(line), Some(Mapped::Homeless(_)));
-        assert!(homeless(b"7f12-7f34 rwxp 00000000 00:00 0 \n"));
-        assert!(homeless(b"7f12-7f34 r-xp 00000000 00:00 0 [anon:jit]\n"));
-        assert!(homeless(b"7f12-7f34 r-xs 00000000 00:01 9 /memfd:jit (deleted)\n"));
-        assert!(!homeless(b"7f12-7f34 rw-p 00000000 00:00 0 \n"));
-        assert!(!homeless(b"7f12-7f34 rw-s 00000000 00:01 9 /memfd:scaf-report (deleted)\n"));
+        let anonymous = |line: &[u8]| matches!(mapping(line), Some(Mapped::Anonymous(_)));
+        assert!(anonymous(b"7f12-7f34 rwxp 00000000 00:00 0 \n"));
+        assert!(anonymous(b"7f12-7f34 r-xp 00000000 00:00 0 [anon:jit]\n"));
+        assert!(anonymous(b"7f12-7f34 r-xs 00000000 00:01 9 /memfd:jit (deleted)\n"));
+        assert!(!anonymous(b"7f12-7f34 rw-p 00000000 00:00 0 \n"));
+        assert!(!anonymous(b"7f12-7f34 rw-s 00000000 00:01 9 /memfd:scaf-report (deleted)\n"));
     }
 
     #[test]

@@ -126,14 +126,14 @@ pub(super) struct State {
     written: BTreeSet<(u8, i64)>,
 }
 
-/// Classes of the scratch registers, in the order of `SCRATCH`: what one function hands to another.
-pub(super) type Handed = [Classes; SCRATCH.len()];
-pub(super) const NOTHING: Handed = [Classes::CLEAN; SCRATCH.len()];
+/// Classes of the scratch registers at a call or return, in the order of `SCRATCH`.
+pub(super) type PassedClasses = [Classes; SCRATCH.len()];
+pub(super) const NOTHING: PassedClasses = [Classes::CLEAN; SCRATCH.len()];
 
 impl State {
-    pub fn at_entry(handed: &Handed) -> Self {
+    pub fn at_entry(passed: &PassedClasses) -> Self {
         let mut registers = [Value::CLEAN; REGISTERS];
-        for (register, classes) in SCRATCH.iter().zip(handed) {
+        for (register, classes) in SCRATCH.iter().zip(passed) {
             registers[*register] = Value::of(*classes);
         }
         registers[STACK_POINTER].exact = Exact::Stack { base: 0, offset: 0 };
@@ -141,7 +141,7 @@ impl State {
         Self { registers, defined: u32::MAX, flags: Flags::Free, slots, written }
     }
 
-    pub fn handed(&self) -> Handed {
+    pub fn passed(&self) -> PassedClasses {
         SCRATCH.map(|register| self.registers[register].classes)
     }
 
@@ -231,7 +231,7 @@ impl State {
         }
     }
 
-    /// Bytes were written, with what isn't known here.
+    /// Records written bytes, whatever their value.
     pub fn wrote(&mut self, base: u8, offset: i64, size: usize) {
         let Exact::Stack { base: top, offset: lowest } = self.registers[STACK_POINTER].exact else { return };
         let may_be_arguments = (lowest..lowest.saturating_add(MOST_ARGUMENTS)).contains(&offset);

@@ -131,7 +131,7 @@ impl Instruction {
 
     pub fn effect(&self) -> Effect {
         let i = &self.0;
-        // Most of what changes memory, told at once.
+        // A fast path for most writes to memory.
         if i.mnemonic() == Mnemonic::Mov && i.op0_kind() == OpKind::Memory {
             return Effect::More;
         }
