@@ -97,7 +97,8 @@ static inline uint32_t scaf_register(const char *name, uint32_t threads)
 }
 
 /*
- * Unregisters the pool: its number may be used again for another one. A scaf_wait on it ends within a second. After the last pool, with nothing else to be managed, the program keeps one CPU's share.
+ * Unregisters the pool: its number may be used again for another one. A scaf_wait on it ends within a
+ * second. After the last pool, with nothing else to be managed, the program keeps one CPU's share.
  */
 static inline void scaf_unregister(uint32_t pool)
 {

@@ -190,8 +190,8 @@ pub fn find(name: &[u8]) -> Option<&'static Function> {
     found.or_else(|| FAMILIES.iter().find(begins))
 }
 
-/// Whether a name begins as a family's, which ends with a `*`. By bytes: functions of text would leave a panic
-/// in libscaf.
+/// Whether a name begins as a family's, which ends with a `*`. By bytes: functions of text would leave a
+/// panic in libscaf.
 pub(crate) fn is_of_family(name: &[u8], family: &str) -> bool {
     matches!(family.as_bytes(), [prefix @ .., b'*'] if name.starts_with(prefix))
 }

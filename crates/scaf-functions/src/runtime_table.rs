@@ -102,7 +102,8 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
         => members gather::loops::start_ull_runtime;
     GOMP_loop_ull_nonmonotonic_dynamic_next(*mut c_void, *mut c_void) -> bool: ours
         => caller gomp::loops::GOMP_loop_ull_nonmonotonic_dynamic_next;
-    GOMP_loop_ull_nonmonotonic_dynamic_start as Whatever: ours => members gather::constructs::start_ull_dynamic;
+    GOMP_loop_ull_nonmonotonic_dynamic_start as Whatever: ours
+        => members gather::constructs::start_ull_dynamic;
     GOMP_loop_ull_nonmonotonic_guided_next(*mut c_void, *mut c_void) -> bool: ours
         => caller gomp::loops::GOMP_loop_ull_nonmonotonic_guided_next;
     GOMP_loop_ull_nonmonotonic_guided_start as Whatever: ours => members gather::constructs::start_ull_guided;
@@ -117,7 +118,8 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     GOMP_loop_ull_ordered_runtime_next as Whatever: ours => members gather::loops::ordered_next;
     GOMP_loop_ull_ordered_runtime_start as Whatever: ours [CHOSEN]
         => members gather::loops::start_ull_runtime;
-    GOMP_loop_ull_ordered_start as Whatever: ours [CHOSEN SHARED] => members gather::gomp_loop_start::start_ull;
+    GOMP_loop_ull_ordered_start as Whatever: ours [CHOSEN SHARED]
+        => members gather::gomp_loop_start::start_ull;
     GOMP_loop_ull_ordered_static_next as Whatever: ours => members gather::loops::ordered_next;
     GOMP_loop_ull_ordered_static_start as Whatever: ours => members gather::loops::start_ull_static;
     GOMP_loop_ull_runtime_next(*mut c_void, *mut c_void) -> bool: ours
@@ -159,7 +161,8 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
         => own gomp::GOMP_parallel_sections_start;
     GOMP_parallel_start(Body, *mut c_void, u32): forbidden => own gomp::GOMP_parallel_start;
     GOMP_scope_start: forbidden;
-    GOMP_sections2_start as Whatever: ours [CHOSEN SHARED], Sections => members gather::gomp_loop_start::sections;
+    GOMP_sections2_start as Whatever: ours [CHOSEN SHARED], Sections
+        => members gather::gomp_loop_start::sections;
     GOMP_sections_end(): ours, Nothing(0) => caller gomp::loops::GOMP_sections_end;
     GOMP_sections_end_cancel() -> bool: ours, Nothing(0) => caller gomp::loops::GOMP_sections_end_cancel;
     GOMP_sections_end_nowait(): ours, Nothing(0) => caller gomp::loops::GOMP_sections_end_nowait;

@@ -7,11 +7,11 @@ pub mod shown;
 mod snapshot;
 mod visibility;
 
-pub use frame::{CurveOf, History};
+pub use frame::History;
 pub use scaf_team::choice::Mechanism;
 pub use snapshot::{
-    Counters, CountersAre, CurvePoint, Experiments, Frame, Granted, Numbers, OtherVersion, Others, Program,
-    Runtime, Setting, Snapshot, Tried, Turns,
+    Counters, CountersAre, CurveOf, CurvePoint, Experiments, Frame, Granted, Numbers, OtherVersion, Others,
+    Program, Runtime, Setting, Snapshot, Tried, Turns,
 };
 
 use crate::journal::Entry;

@@ -1,8 +1,8 @@
 //! What programs and their runtimes call. Each entry point is passed on to where it would have gone without
 //! us.
 //! - [`exports`]: made from the table of functions;
-//! - [`gomp`]: GCC's libgomp; [`kmpc`]: LLVM's and Intel's runtimes; [`parallel_start`]: regions that one call opens
-//!   and another ends, by both;
+//! - [`gomp`]: GCC's libgomp; [`kmpc`]: LLVM's and Intel's runtimes; [`parallel_start`]: regions
+//!   that one call opens and another ends, by both;
 //! - [`tbb`]: oneTBB; [`blas`]: OpenBLAS and BLIS; [`api`]: pools of the program's own, by `scaf.h`;
 //! - [`mpi`]: the calls by which ranks of MPI jobs wait for each other;
 //! - [`signal_masks`]: what the kernel keeps of a thread; [`seccomp_calls`]: what it forbids one;

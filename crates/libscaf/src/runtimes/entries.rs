@@ -1,5 +1,6 @@
-//! The functions of an OpenMP runtime, from their table (`crates/scaf-functions`): GCC's libgomp, LLVM's libomp or Intel's libiomp5. The latter two
-//! are one runtime, which also has libgomp's entry points, for code that gcc compiled.
+//! The functions of an OpenMP runtime, from their table (`crates/scaf-functions`): GCC's libgomp, LLVM's
+//! libomp or Intel's libiomp5. The latter two are one runtime, which also has libgomp's entry points, for
+//! code that gcc compiled.
 
 use crate::sys::symbols::function;
 use core::ffi::{c_int, c_void};

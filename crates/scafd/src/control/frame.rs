@@ -3,7 +3,7 @@
 //! A viewer has the state at some moment and asks for the frames after it. [`Snapshot::advance`] makes the
 //! state at the next moment from a frame. So all that a view shows is a [`Snapshot`], of now or of then.
 
-use super::snapshot::{CurvePoint, Frame, Program, Snapshot};
+use super::snapshot::{Frame, Program, Snapshot};
 use serde::{Deserialize, Serialize};
 
 /// An answer to [`super::Request::History`]: as many frames as are sent at once. Ask again after the last of
@@ -21,19 +21,6 @@ pub struct History {
     pub base: Option<Box<Snapshot>>,
     /// What changed from each moment to the next, in order.
     pub frames: Vec<Frame>,
-}
-
-/// What is known of a program's speedup.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CurveOf {
-    /// Number of the program.
-    pub id: u64,
-    /// As in [`Program`].
-    pub points: Vec<CurvePoint>,
-}
-
-pub(super) fn is_default<T: Default + PartialEq>(it: &T) -> bool {
-    *it == T::default()
 }
 
 impl Snapshot {

@@ -8,9 +8,23 @@ use scaf_policy::counters::Rates;
 use scaf_policy::fusion::Source;
 use scaf_policy::{PuSet, Turn};
 use scaf_team::choice::Mechanism;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 use MetricKind::{Counter, Gauge, Sum};
+
+/// What is known of a program's speedup.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurveOf {
+    /// Number of the program.
+    pub id: u64,
+    /// As in [`Program`].
+    pub points: Vec<CurvePoint>,
+}
+
+fn is_default<T: Default + PartialEq>(it: &T) -> bool {
+    *it == T::default()
+}
 
 shown! {
     /// The state of everything at one moment.
@@ -45,7 +59,7 @@ shown! {
     } plus {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub setting: Option<Box<Setting>>,
-        #[serde(default, skip_serializing_if = "super::frame::is_default")]
+        #[serde(default, skip_serializing_if = "is_default")]
         pub others: Others,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub arrived: Vec<Program>,
@@ -56,7 +70,7 @@ shown! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub numbers: Vec<Numbers>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub curves: Vec<super::frame::CurveOf>,
+        pub curves: Vec<CurveOf>,
     }
     /// What holds for all programs and seldom changes.
     in map Setting [] {

@@ -1,5 +1,6 @@
 //! The port for GCC's libgomp: each entry point is passed on to the runtime that the region's code is linked
-//! with. Here are those that enter regions and create tasks; the table of functions has all. See libgomp's `libgomp_g.h` for the signatures.
+//! with. Here are those that enter regions and create tasks; the table of functions has all. libgomp's
+//! `libgomp_g.h` has the signatures.
 #![allow(non_snake_case)]
 
 pub(super) mod chosen;

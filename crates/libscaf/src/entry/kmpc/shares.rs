@@ -64,7 +64,9 @@ macro_rules! shares {
                     let number = gather::constructs::number(me) as u32;
                     let team = gather::constructs::size(me) as u32;
                     // Alone, nothing is cut.
-                    let deal = if team == 1 { StaticSchedule::Balanced } else { deal(schedule, i64::from(chunk)) };
+                    let alone = team == 1;
+                    let deal =
+                        if alone { StaticSchedule::Balanced } else { deal(schedule, i64::from(chunk)) };
                     let told = answer(deal, (*first, *last, step), number, team);
                     (*first, *last, *stride) = (told.first, told.last, told.stride);
                     if !has_last.is_null() {

@@ -1,6 +1,6 @@
 //! Turns that a broker carries out.
 
-use super::{Member, Turn};
+use super::turn::{Member, Turn};
 use crate::broker::Broker;
 use crate::broker::protocol::{Answer, Ask, Who};
 use std::io;

@@ -7,45 +7,20 @@
 mod broker_turns;
 pub mod rounds;
 mod switcher;
+mod turn;
 
 pub use crate::apply::stop;
+pub use turn::{Member, Turn};
 
 use crate::apply::guardian::stop_records::Stops;
 use crate::apply::stop::Way;
 use crate::broker::Broker;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// A program that takes turns.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Member {
-    /// Process id.
-    pub pid: u32,
-    /// When it started; a later process with the same id is not touched.
-    pub starttime: u64,
-}
-
-/// A turn: for so many slices these run, and those of other turns don't.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Turn {
-    /// At least 1.
-    pub slices: u32,
-    /// Who runs.
-    pub members: Vec<Member>,
-}
-
-enum Order {
-    Turns(Vec<Turn>),
-    End,
-}
-
-fn everyone(turns: &[Turn]) -> BTreeSet<Member> {
-    turns.iter().flat_map(|turn| turn.members.iter().copied()).collect()
-}
+use turn::Order;
 
 /// The daemon's side of it.
 pub struct Gangs {

@@ -4,7 +4,7 @@
 //! would be up to 4 ms late, so it asks for real-time priority. It runs for 50 to 100 us a switch.
 
 use super::rounds::{self, Rounds};
-use super::{Member, Order, Turn, everyone};
+use super::turn::{Member, Order, Turn, everyone};
 use crate::apply::guardian::stop_records::Stops;
 use crate::apply::stop::{self, Stoppable, Way};
 use crate::log::{self, Level};

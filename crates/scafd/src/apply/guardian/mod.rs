@@ -16,7 +16,8 @@ mod stop_table;
 mod table;
 
 pub use lease::Lease;
-pub use table::{MASKS, MOST_PROGRAMS};
+pub use stop_table::MOST_PROGRAMS;
+pub use table::MASKS;
 
 use crate::log::warning;
 use crate::observe::Observer;

@@ -3,7 +3,8 @@
 //! those that enter no region don't notice.
 
 use super::narrowed::Narrowed;
-use super::table::{Entry, MOST_PROGRAMS, SLOTS, load};
+use super::stop_table::MOST_PROGRAMS;
+use super::table::{Entry, SLOTS, load};
 use crate::apply::threads::mask_words;
 use rustix::fs::{FileType, Mode, OFlags, fstat, lstat, open, rename, unlink};
 use rustix::io::pwrite;

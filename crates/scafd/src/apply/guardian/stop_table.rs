@@ -1,6 +1,5 @@
 //! The table of whom we have stopped, as the guardian reads it.
 
-use super::table::MOST_PROGRAMS;
 use crate::apply::stop::{self, Way};
 use crate::observe::clock::now_ns;
 use std::ffi::OsStr;
@@ -8,6 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
+/// Programs that can be attached at a time, and so narrowed or stopped.
+pub const MOST_PROGRAMS: usize = 1024;
 pub(super) const PATH_BYTES: usize = 512;
 
 /// A program that is stopped now and then. `way` is written last and cleared first; 0 marks a free entry.

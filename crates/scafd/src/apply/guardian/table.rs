@@ -1,13 +1,11 @@
 //! The table that the daemon and its guardian share: whose affinity is ours, and who is stopped.
 
-use super::stop_table;
+use super::stop_table::{self, MOST_PROGRAMS};
 use crate::apply::threads::mask_words;
 use scaf_policy::PuSet;
 use scaf_proto::MASK_WORDS;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Programs that can be attached at a time, and so narrowed or stopped.
-pub const MOST_PROGRAMS: usize = 1024;
 /// Affinities of ours that are remembered for each program. Every change moves the threads that have any of
 /// them.
 pub const MASKS: usize = 8;

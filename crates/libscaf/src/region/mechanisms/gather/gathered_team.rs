@@ -4,7 +4,7 @@ use super::current_task::CurrentTask;
 use super::icvs::Icvs;
 use super::inner_region::Inner;
 use super::llvm_state::LlvmState;
-use super::member_signals::SignalState;
+use super::signal_state::SignalState;
 use crate::link::pages;
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::Body;

@@ -3,57 +3,14 @@
 //! or a program.
 
 use super::gathered_team::{Carrier, MASTERS, MEMBERS, Member, current};
+use super::signal_state::SignalState;
 use super::worker_tls;
 use crate::link::no_syscalls;
 use crate::region::thread::{LENT, Thread, thread};
 use crate::sys::kernel_threads::own_task;
-use crate::sys::raw_syscalls::set_blocked;
-use crate::sys::signals::{Stack, blocked, set_stack, stack};
+use crate::sys::signals::{Stack, blocked};
 use crate::sys::thread_state::part_of;
 use core::sync::atomic::{AtomicU32, Ordering};
-
-/// What differs from the kernel thread's own, or that itself.
-#[derive(Clone, Copy)]
-pub struct SignalState {
-    pub mask: Option<u64>,
-    pub stack: Option<Stack>,
-}
-
-impl SignalState {
-    pub const NOTHING: SignalState = SignalState { mask: None, stack: None };
-
-    /// The calling thread's.
-    pub fn now() -> SignalState {
-        SignalState { mask: Some(blocked()), stack: Some(stack()) }
-    }
-
-    /// What differs from `other`.
-    pub fn beside(self, other: SignalState) -> SignalState {
-        SignalState {
-            mask: self.mask.filter(|_| self.mask != other.mask),
-            stack: self.stack.filter(|_| self.stack != other.stack),
-        }
-    }
-
-    /// The same, with what `other` has in place of it.
-    pub fn with(self, other: SignalState) -> SignalState {
-        SignalState { mask: other.mask.or(self.mask), stack: other.stack.or(self.stack) }
-    }
-
-    pub fn is_nothing(self) -> bool {
-        self.mask.is_none() && self.stack.is_none()
-    }
-
-    /// Sets it for the calling thread.
-    pub fn set(self) {
-        if let Some(stack) = self.stack {
-            set_stack(stack);
-        }
-        if let Some(mask) = self.mask {
-            set_blocked(mask);
-        }
-    }
-}
 
 /// 1 once a member of this region has changed its signal state.
 static ANY: AtomicU32 = AtomicU32::new(0);

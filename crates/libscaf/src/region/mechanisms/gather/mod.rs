@@ -45,6 +45,7 @@ pub mod member_signals;
 pub mod member_stacks;
 pub mod midway;
 mod midway_report;
+mod signal_state;
 pub mod static_schedule_check;
 mod stuck_regions;
 mod task_pool;

@@ -10,7 +10,8 @@ pub static SAVED_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// `$word` in `$page` have one of `$bits` and their lower 2 bytes are less than `$most`. It saves the flags,
 /// all caller-saved registers, x87, SSE, AVX and AVX-512 (0xe7).
 macro_rules! yielding {
-    ($name:ident: $page:path, $word:expr, $bits:expr, $most:path; $scheduler:path, $open:expr; $slow:path) => {
+    ($name:ident: $page:path, $word:expr, $bits:expr, $most:path; $scheduler:path, $open:expr; $slow:path)
+    => {
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name() {
             core::arch::naked_asm!(
