@@ -1,8 +1,7 @@
 //! May the team sizes of a program's OpenMP regions be changed, and if not, why not?
 //!
-//! The analysis reads the machine code of the program and its shared libraries; nothing is run. Nothing in the
-//! files is trusted: every size is capped and every count budgeted. Code that is not understood counts as
-//! unsafe.
+//! The analysis reads the machine code of the program and its shared libraries; nothing is run. No file is
+//! trusted: every size is capped and every count budgeted. Code that is not understood counts as unsafe.
 //!
 //! A *module* is one ELF file, a program or a shared library. Its *size use* ([`SizeUse`]) says what the
 //! module does with the team size. gcc's own `schedule(static)` loops query the team size too, so importing

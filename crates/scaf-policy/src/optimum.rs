@@ -3,10 +3,10 @@
 //! may bend upwards, have steps, and fall again. Contexts that add nothing are left idle.
 //!
 //! First, contexts are given one by one where the next is worth most on the *concave hulls* of the v_i, which
-//! gives a bound and often reaches it. Otherwise, at the *price* of the last context, each DoP loses something
-//! against the program's best one, and the losses of a division add up to its distance from the bound: a DoP
-//! that alone loses more than the division at hand is discarded. The rest is searched by dynamic programming
-//! in halves. Memory is linear in knots and contexts.
+//! gives a bound and often reaches it. Otherwise, at the *price* of the last context, each DoP loses
+//! something against the program's best one, and the losses of a division add up to its distance from the
+//! bound: a DoP that alone loses more than the division at hand is discarded. The rest is searched by dynamic
+//! programming in halves. Memory is linear in knots and contexts.
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Worth {

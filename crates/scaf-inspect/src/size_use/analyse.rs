@@ -1,4 +1,4 @@
-//! Taint analysis of one module: sources are the team-size and thread-number queries; the result is a verdict.
+//! Taint analysis of one module: sources are the team-size and thread-number queries.
 
 use super::code::Code;
 use super::flow::Analysis;

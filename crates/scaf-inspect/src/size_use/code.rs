@@ -254,9 +254,9 @@ impl<'e> Code<'e> {
         self.elf.code_at(address)
     }
 
-    /// The targets of a switch. A table has no recorded end: it ends at the first entry that isn't `inside` the
-    /// function, or at the next table. The error: gcc moved cold cases out of the function, entries that are
-    /// inside follow them, and so the cases aren't known.
+    /// The targets of a switch. A table ends at the first entry that isn't `inside` the function, or at the
+    /// next table. The error: gcc moved cold cases out of the function and inside ones follow, so the cases
+    /// aren't known.
     pub fn jump_table(
         &self,
         (table, end): (u64, Option<u64>),

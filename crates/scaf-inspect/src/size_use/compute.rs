@@ -269,7 +269,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// Any other instruction: the results get the classes of all inputs, and must stay where they are followed.
+    /// Any other instruction: the results get the classes of all inputs, and must stay in followed places.
     fn other(&mut self, i: &Operation, effects: &Effects) {
         let mut classes = Classes::CLEAN;
         for register in &effects.reads {

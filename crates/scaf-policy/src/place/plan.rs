@@ -1,7 +1,7 @@
 //! How many cores of each kind each program gets: for d PUs at most d cores, and at least d over the PUs of a
 //! core; spare cores are given out between these. Where there are too few, programs whose last core would be
-//! half empty share cores (*scraps*, for [`super::layout`]). On a hybrid machine the heaviest programs get the
-//! strongest cores; programs of equal weight keep theirs.
+//! half empty share cores (*scraps*, for [`super::layout`]). On a hybrid machine the heaviest programs get
+//! the strongest cores; programs of equal weight keep theirs.
 
 use super::shape::{Order, Shape};
 
