@@ -27,7 +27,6 @@ const TASKS: [&str; 9] =
 /// Programs of their own for objects in tasks, and for tasks that add up.
 const OTHER_TASKS: [&str; 4] = ["objects", "sums-of-grouping", "sums-of-looping", "sums-of-region"];
 
-/// The test program of tasks doing `kind`.
 fn creating<'h>(setup: &'h Setup, by: By, kind: &str) -> Start<'h> {
     match kind.strip_prefix("sums-of-") {
         Some(kind) => setup.at(&compiled_by(by, "gathered_reductions")).args([kind]),

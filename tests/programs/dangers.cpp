@@ -1,9 +1,7 @@
 /* build: g++ -O1 -fopenmp -pthread -Wall -Wextra -Werror */
-/*
- * Regions of fixed size whose threads do what is dangerous where a kernel thread runs several of them: throw,
+/* Regions of fixed size whose threads do what is dangerous where a kernel thread runs several of them: throw,
  * take signals, walk their stacks, change contexts and control words, start threads and programs. The first
- * argument says which. Prints how many results were wrong.
- */
+ * argument says which. Prints how many results were wrong. */
 #include "test.h"
 
 #include <alloca.h>

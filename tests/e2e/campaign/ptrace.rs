@@ -25,11 +25,9 @@ enum Failure {
     Break(u64),
 }
 
-/// What happened next.
 pub enum Next {
     /// A thread is about to make the system call of this number.
     Call(i64),
-    /// The time is up.
     Late,
     Ended(ExitStatus),
 }
@@ -200,7 +198,6 @@ fn set_options(pid: i32, options: i32) {
     unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, pid, 0, options) };
 }
 
-/// One change of state; `None` if there is none.
 fn wait(pid: i32, flags: i32) -> Option<(i32, i32)> {
     loop {
         let mut status = 0;

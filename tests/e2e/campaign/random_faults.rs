@@ -28,10 +28,8 @@ struct Scene<'h> {
     slowest_alone: Duration,
     begin: Instant,
     attached: u64,
-    /// How long a program was there.
     longest: Duration,
     ended_well: u64,
-    /// What was done since all was well.
     past: Vec<String>,
 }
 
@@ -55,7 +53,6 @@ impl<'h> Scene<'h> {
         }
     }
 
-    /// Starts who is missing.
     fn fill(&mut self) {
         if self.daemon.is_none() {
             self.daemon = Some(DaemonProcess::start(self.setup));

@@ -194,7 +194,6 @@ impl Setup {
         self.start_changed_daemon(|_| {});
     }
 
-    /// The same with another command.
     pub fn start_changed_daemon(&self, change: impl FnOnce(&mut Command)) {
         let mut command = self.daemon_command();
         change(&mut command);
@@ -202,7 +201,6 @@ impl Setup {
         wait_for("the daemon answers", || self.ask());
     }
 
-    /// Sends the daemon a signal that ends it, and waits for the end.
     pub fn end_daemon(&self, signal: i32) {
         let Some(mut daemon) = self.daemon.borrow_mut().take() else { return };
         send(daemon.id(), signal);
@@ -210,17 +208,14 @@ impl Setup {
         wait_for("the daemon ends", || daemon.try_wait().ok().flatten());
     }
 
-    /// Sends the daemon a signal that doesn't end it.
     pub fn signal_daemon(&self, signal: i32) {
         send(self.daemon(), signal);
     }
 
-    /// The daemon's guardian, if there is one.
     pub fn guardian(&self) -> Option<u32> {
         child_of(self.daemon(), |name, _| name == "scafd-guardian")
     }
 
-    /// The broker of a daemon for all users.
     pub fn broker(&self) -> Option<u32> {
         child_of(self.daemon(), |name, _| name == "scafd-broker")
     }
@@ -233,7 +228,6 @@ impl Setup {
         serde_json::from_str(&self.says(&["ps", "--json"])).expect("JSON")
     }
 
-    /// Waits until `look` finds something in the daemon's snapshot.
     pub fn until<T>(&self, what: &str, mut look: impl FnMut(&Snapshot) -> Option<T>) -> T {
         let mut last = None;
         let mut deadline = Instant::now() + super::PATIENCE;
@@ -297,7 +291,6 @@ impl Setup {
         command
     }
 
-    /// Processes that were started in this setup.
     pub fn processes(&self) -> Vec<u32> {
         let mark = format!("{MARK}={}", self.folder().display());
         let is_ours = |pid: &u32| {
@@ -391,7 +384,6 @@ fn two_pus() -> Vec<u32> {
     pus
 }
 
-/// Has this thread and what it starts stay on these PUs.
 pub fn stay_on(pus: &[u32]) {
     // SAFETY: the set is ours, and CPU_SET checks its bounds.
     unsafe {
