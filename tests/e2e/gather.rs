@@ -78,6 +78,12 @@ fn right(done: Done) {
     assert_eq!(done.well().number("wrong"), 0);
 }
 
+/// It is right after so many regions.
+fn rounds(program: Running, regions: u64) {
+    program.until("rounds", |program| program.regions > regions);
+    right(program.finish());
+}
+
 /// It is gathered, and right in so many further regions.
 fn gathers_and_goes_on(program: Running, what: &str, carriers: u32, regions: u64) {
     let seen = program.until_gathered(what, carriers);
@@ -141,7 +147,7 @@ fn gathered_members_share_out_loops_of_every_schedule() {
     }
 }
 
-/// Iterations that wait for others, on one carrier and, where threads find their dock soon, on two.
+/// Iterations that wait for others, on one carrier and, where threads soon reach the idle barrier, on two.
 #[test]
 fn gathered_members_wait_for_iterations() {
     let setup = Setup::new("equi");
@@ -174,9 +180,7 @@ fn gathered_members_share_memory_of_loops() {
 fn scans_of_a_team_whose_grant_changes_all_the_time_are_right() {
     let setup = Setup::chaos(1);
     for _ in 0..4 {
-        let program = given(&setup, "scanning").start();
-        program.until("rounds", |program| program.regions > 20_000);
-        right(program.finish());
+        rounds(given(&setup, "scanning").start(), 20_000);
     }
 }
 
@@ -319,34 +323,22 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
     for seed in 1..2 {
         let setup = Setup::chaos(seed);
         for (by, kind) in COMPILERS.into_iter().flat_map(|by| KINDS.map(|kind| (by, kind))) {
-            let program = setup.at(&compiled_by(by, "gathered")).args([kind]).start();
-            program.until("rounds", |program| program.regions > 100);
-            right(program.finish());
+            rounds(setup.at(&compiled_by(by, "gathered")).args([kind]).start(), 100);
         }
         for (by, kind) in all_tasks() {
-            let program = creating(&setup, by, kind).start();
-            program.until("rounds", |program| program.regions > 100);
-            right(program.finish());
+            rounds(creating(&setup, by, kind).start(), 100);
         }
         for (_, start) in across(&setup) {
-            let program = start.start();
-            program.until("rounds", |program| program.regions > 100);
-            right(program.finish());
+            rounds(start.start(), 100);
         }
         for kind in GIVEN {
-            let program = given(&setup, kind).start();
-            program.until("rounds", |program| program.regions > 300);
-            right(program.finish());
+            rounds(given(&setup, kind).start(), 300);
         }
         for schedule in SCHEDULES {
-            let program = sharing(&setup, schedule).start();
-            program.until("rounds", |program| program.regions > 1_000);
-            right(program.finish());
+            rounds(sharing(&setup, schedule).start(), 1_000);
         }
         for (by, kind) in COMPILERS.into_iter().flat_map(|by| SPINS.map(|kind| (by, kind))) {
-            let program = spinning(&setup, by, kind).start();
-            program.until("rounds", |program| program.regions > 100);
-            right(program.finish());
+            rounds(spinning(&setup, by, kind).start(), 100);
         }
     }
 }
@@ -367,9 +359,7 @@ fn a_grant_that_changes_all_the_time_changes_no_result_on_llvms_runtime() {
     for seed in 1..2 {
         let setup = Setup::chaos(seed);
         for kind in LLVMS_KINDS {
-            let program = asking(&setup, kind).start();
-            program.until("rounds", |program| program.regions > 300);
-            right(program.finish());
+            rounds(asking(&setup, kind).start(), 300);
         }
     }
 }
@@ -488,8 +478,6 @@ fn regions_with_a_clause_that_binds_are_gathered() {
     drop(setup);
     let setup = Setup::chaos(1);
     for by in COMPILERS {
-        let program = setup.at(&compiled_by(by, "gathered_bound")).start();
-        program.until("rounds", |program| program.regions > 1_000);
-        right(program.finish());
+        rounds(setup.at(&compiled_by(by, "gathered_bound")).start(), 1_000);
     }
 }

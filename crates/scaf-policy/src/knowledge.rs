@@ -261,7 +261,7 @@ mod tests {
             (it.judged(), it.curve(1).iter().map(|known| known.measured.dop).collect::<Vec<_>>())
         };
         assert_eq!(known(&useful, &observed, 8), (None, vec![]));
-        let run = |dop| Runs { region: 7, dop, runs: 10.0, count: 10.0, wall_s: 1.0 / f64::from(dop) };
+        let run = |dop| Runs::of(7, dop, 10.0, 1.0 / f64::from(dop));
         for dop in [1, 2, 4] {
             observed.add(&Spell { dop, dt_s: 1.0, parallel_s: 1.0, runs: &[run(dop)] });
         }

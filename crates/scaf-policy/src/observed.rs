@@ -30,6 +30,13 @@ pub struct Runs {
     pub wall_s: f64,
 }
 
+impl Runs {
+    /// Runs that are counted as such, not by their iterations.
+    pub fn of(region: u64, dop: u32, runs: f64, wall_s: f64) -> Runs {
+        Runs { region, dop, runs, count: runs, wall_s }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spell<'a> {
     /// The DoP of the interval, but for runs that say another.

@@ -1,4 +1,4 @@
-use crate::{ProgramId, PuSet};
+use crate::{ProgramId, PuSet, Topology};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Debug)]
@@ -12,6 +12,13 @@ pub struct Want {
     pub previous: PuSet,
     /// Heavier programs get the faster cores first. 1 is normal and stands for what is no positive number.
     pub weight: f64,
+}
+
+impl Want {
+    /// `dop` PUs anywhere on the machine, for a program that has none yet.
+    pub fn new(id: ProgramId, dop: u32, topology: &Topology) -> Want {
+        Want { id, dop, allowed: topology.all(), previous: PuSet::new(), weight: 1.0 }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
