@@ -409,8 +409,7 @@ fn kernels_of_clang_compute_the_same_gathered() {
     }
 }
 
-/// One with short regions: where members compute for long and never meet, others are run beside them, which
-/// is folding.
+/// One with short regions: where members compute for long and never meet, the team is folded.
 #[test]
 fn a_kernel_of_clang_is_gathered() {
     let setup = Setup::new("equi");
@@ -421,8 +420,7 @@ fn a_kernel_of_clang_is_gathered() {
 #[test]
 fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
     let setup = Setup::new("equi");
-    // Settings of the runtime's, places of one's own, constructs that are cancelled, and a choice of how to
-    // wait.
+    // The runtime's settings, binding, a wait policy, and nesting.
     let meeting = compiled("gathered");
     let programs = [
         setup.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_BLOCKTIME", "0"),

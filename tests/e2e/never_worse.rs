@@ -37,8 +37,7 @@ impl Three<'_> {
     }
 }
 
-/// The same for a program of tests/programs that takes steps; each of `rows` has some. They run beside each
-/// other.
+/// The same for a program of tests/programs that takes steps; each of `rows` has some, run at once.
 #[track_caller]
 fn rows(name: &str, threads: u32, options: &[&str], rows: &[&str]) {
     let setup = Setup::new("equi");

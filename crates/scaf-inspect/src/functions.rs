@@ -77,13 +77,12 @@ pub(crate) fn never_returns(name: &str) -> bool {
     has(name, traits::NEVER_RETURNS)
 }
 
-/// Whether it may make threads wait for each other. Unlisted functions don't; that is to be turned round.
+/// Whether it may make threads wait for each other. Unlisted functions don't (to be reversed).
 pub(crate) fn makes_threads_wait(name: &str) -> bool {
     is_of_class(name, Class::ThreadsWait)
 }
 
-/// Whether it keeps per-thread data or returns the thread's identity. Unlisted functions don't; that is to be
-/// turned round.
+/// Whether it keeps per-thread data or returns the thread's identity. Unlisted ones don't (to be reversed).
 pub(crate) fn keeps_for_threads(name: &str) -> bool {
     is_of_class(name, Class::PerThread)
 }

@@ -125,17 +125,13 @@ impl Opened {
     }
 }
 
-/// The facts about the ELF file at `path`.
-/// # Errors
-/// The file cannot be read, is larger than 1 GiB, or is no intact ELF file.
+/// The facts about the ELF file at `path`, which has at most 1 GiB.
 pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
     read(Opened::new(path, path)?, path)
 }
 
 /// The build-id of the ELF file at `open`, else a hash of its beginning and its length: what a program is
 /// known by from one run to the next.
-/// # Errors
-/// It can't be read, or is no ELF file.
 pub fn fingerprint(open: &Path) -> Result<String, Error> {
     Opened::new(open, open)?.fingerprint(open)
 }
@@ -240,8 +236,6 @@ fn read(opened: Opened, path: &Path) -> Result<ModuleFacts, Error> {
 }
 
 /// The facts about an ELF file in memory; the path is empty and `setuid` false.
-/// # Errors
-/// The bytes are no intact ELF file.
 pub fn module_from_bytes(bytes: &[u8]) -> Result<ModuleFacts, Error> {
     facts(bytes, Path::new(""))
 }

@@ -63,17 +63,14 @@ impl ModuleCache {
         }
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    #[must_use]
     pub fn beyond(mut self, other: &ModuleCache) -> ModuleCache {
         self.files.retain(|identity, _| !other.files.contains_key(identity));
         self

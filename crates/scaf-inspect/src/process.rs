@@ -115,16 +115,13 @@ pub struct Opened {
 /// Inspects everything that process `pid` has mapped. `proc_root` is `/proc`, or a folder like it.
 ///
 /// Call it again, with the same `cache`, when the process has loaded further libraries.
-/// # Errors
-/// The process is gone or may not be examined. A module that cannot be read counts against resizing.
+/// A module that cannot be read counts against resizing.
 pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<ProcessFacts, Error> {
     Ok(Opened::new(pid, proc_root)?.facts(cache))
 }
 
 impl Opened {
-    /// Opens what process `pid` has mapped, as [`process`] does.
-    /// # Errors
-    /// As for [`process`].
+    /// Opens what process `pid` has mapped; errors are those of [`process`].
     pub fn new(pid: u32, proc_root: &Path) -> Result<Opened, Error> {
         let folder = proc_root.join(pid.to_string());
         let (mut mappings, anonymous) = mappings(pid, &folder.join("maps"))?;

@@ -34,9 +34,7 @@ pub struct ProgramFacts {
     pub verdict: Vec<String>,
 }
 
-/// Inspects the program at `path`.
-/// # Errors
-/// The file cannot be read, or is neither an ELF file nor a script.
+/// Inspects the program at `path`: an ELF file or a script.
 pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
     if let Some(interpreter) = interpreter(path)? {
         return Ok(script(path, interpreter));

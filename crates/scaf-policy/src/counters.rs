@@ -325,8 +325,7 @@ impl Counters {
             self.serial_age_s = 0.0;
             return;
         }
-        // Instructions of threads that spin while they wait can't be distinguished from work: none to twice
-        // as many.
+        // Instructions of spinning threads can't be distinguished from work: none to twice as many.
         let waits = if cpu_s > 0.0 { (1.0 - working * interval.dt_s / cpu_s).clamp(0.0, 1.0) } else { 1.0 };
         self.parallel.add(interval.dt_s, ipc.value * working, ipc.error + waits / 2.0);
     }

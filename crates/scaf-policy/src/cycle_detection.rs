@@ -1,6 +1,5 @@
 //! Detects cycles of a feedback loop: when it is about to return to an earlier *place* (an allocation), the
-//! best of them by *worth* (weighted sum of speedups measured there) is *held* until programs behave
-//! differently there.
+//! best of them by *worth* (weighted sum of speedups measured there) is *held* until programs change.
 
 /// Places a loop has been, latest last.
 #[derive(Debug, Default)]

@@ -3,8 +3,7 @@
 //! 1. If the rigid programs fit at once and leave the others at least half of their due, nobody takes turns.
 //! 2. Else, if contexts for the others can be set aside for good, they run always, and the rigid ones take
 //!    turns on the rest. What no turn uses is the others', too.
-//! 3. Else the others have turns of their own, together; each alone, with one context, if they outnumber
-//!    contexts.
+//! 3. Else the others have turns of their own, together, or each alone if they outnumber contexts.
 //!
 //! *Due* is equal context-time for every user, and within a user's programs by weight ([`crate::users`]). A
 //! *slice* is the time between two switches; a *round* is all turns once; a *unit* is what is scheduled, one

@@ -75,11 +75,9 @@ flags! {
     resizable, with_resizable, RESIZE: 17;
     /// Whether the daemon has narrowed the program's affinity.
     folded, with_folded, FOLDED: 18;
-    /// Whether the program's threads spin on memory of their own: a team larger than the grant waits for
-    /// itself.
+    /// Whether the program's threads spin on memory: a team larger than the grant waits for itself.
     spins, with_spins, SPINS: 19;
-    /// Whether contexts are lent during a serial phase: the client notifies the daemon when it enters a
-    /// region.
+    /// Whether contexts are lent during a serial phase: the client reports when it enters a region.
     lent, with_lent, LENT: 21;
     /// Whether some of the contexts are borrowed: the kernel is too slow to spread a team over them.
     borrowed, with_borrowed, BORROWED: 22;

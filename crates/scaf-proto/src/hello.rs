@@ -24,8 +24,7 @@ pub const FLAG_EXACT: u32 = 4;
 pub const FLAG_AT_WORK: u32 = 8;
 /// [`Hello::flags`]: the program starts, and has met no region yet.
 pub const FLAG_STARTING: u32 = 16;
-/// [`Hello::flags`]: from this bit on, the low 16 bits of the Slurm step's number, where there is a
-/// [`Hello::job`].
+/// [`Hello::flags`]: from this bit on, 16 bits of the Slurm step's number, if there is a [`Hello::job`].
 pub const STEP_SHIFT: u32 = 16;
 
 /// Client to daemon.

@@ -1,7 +1,6 @@
 //! The machine's topology as hwloc sees it, as `scaf-policy`'s plain type.
 //!
-//! Daemon, simulator and command line share this adapter: each also takes a synthetic description or an XML
-//! file.
+//! Shared by daemon, simulator and command line; it also takes a synthetic description or an XML file.
 //!
 //! A *PU* is a hardware context, known by the operating system's index, as in affinity masks. A *logical*
 //! index numbers objects such that neighbours share more.

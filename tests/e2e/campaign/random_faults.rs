@@ -88,8 +88,7 @@ impl<'h> Scene<'h> {
         }
     }
 
-    /// All have their own affinity in time; no daemon is there to narrow them. Nor a guardian, if that was
-    /// killed right before.
+    /// All have their own affinity in time, without a daemon; without a guardian, if that was just killed.
     fn all_are_wide(&mut self, since: Instant, most: Duration) {
         let unguarded = self.guardian_killed.is_some_and(|at| since.duration_since(at) < BIRTH);
         let most = if unguarded { REGION } else { most };

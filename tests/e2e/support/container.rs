@@ -201,8 +201,7 @@ impl Drop for Bundle<'_> {
     }
 }
 
-/// A container of podman's that is given the device which `scaf cdi` describes. Nothing of it is left when it
-/// is dropped.
+/// A container of podman's with the device which `scaf cdi` describes. Dropping it removes all of it.
 pub struct Podman<'h> {
     setup: &'h Setup,
     name: String,

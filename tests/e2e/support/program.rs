@@ -82,8 +82,7 @@ impl<'h> Start<'h> {
         self
     }
 
-    /// Before anybody else, if we may do that: what is measured is a part of the CPU time that it gets, and
-    /// others may want some.
+    /// At high priority, if permitted: other processes would take CPU time that is measured.
     pub fn before_others(self) -> Self {
         if root_user() { self.under(&["nice", "-n", "-19"]) } else { self }
     }

@@ -89,8 +89,7 @@ impl Setup {
         setup
     }
 
-    /// The same for a daemon of all users, which has a broker; the programs are somebody's. `None` where we
-    /// aren't root.
+    /// The same for a daemon of all users, with a broker and another user's programs. `None` without root.
     pub fn for_all(policy: &[&str], text: &str) -> Option<Setup> {
         if !skip::has(root_user(), "root, for a daemon for all users") {
             return None;

@@ -3,8 +3,7 @@
 //! A value has a *set* of classes, because several paths lead to most places. `schedule(static)` over n
 //! iterations compiles to: quotient and remainder of n by the team size; one more for the first remainder
 //! threads; start = thread number * quotient + remainder. This start is an ordinary loop index. With a chunk
-//! size, thread number * chunk is stepped by team size * chunk, and becomes an index when it is compared with
-//! the loop's bound.
+//! size, thread number * chunk is stepped by team size * chunk; compared with the bound, that is an index.
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct Classes(u16);

@@ -255,8 +255,7 @@ impl<'e> Code<'e> {
     }
 
     /// The targets of a switch. A table ends at the first entry that isn't `inside` the function, or at the
-    /// next table. The error: gcc moved cold cases out of the function and inside ones follow, so the cases
-    /// aren't known.
+    /// next table. The error: gcc moved cold cases out of the function, and inside ones follow.
     pub fn jump_table(
         &self,
         (table, end): (u64, Option<u64>),

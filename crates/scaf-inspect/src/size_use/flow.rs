@@ -1,5 +1,4 @@
-//! Follows a function along all its paths to a fixed point, then checks every instruction once (the *final
-//! pass*).
+//! Follows a function along all its paths to a fixed point, then checks every instruction (*final pass*).
 //!
 //! Blocks are decoded when a path first reaches them. What is known at a block's entry only grows, so this
 //! ends; a budget bounds the time.

@@ -65,8 +65,7 @@ fn mark(code: &Code<'_>, function: &[Instruction], branch: usize, targets: &BTre
     })
 }
 
-/// The mark of these instructions, if they can be one; `branch` is the place of the branch among them, or
-/// their number.
+/// The mark of these instructions, if they can be one; `branch` is the branch's index, or their number.
 fn mark_of(code: &Code<'_>, run: &[Instruction], branch: usize, targets: &BTreeSet<u64>) -> Option<Mark> {
     let (first, last) = (run.first()?, run.last()?);
     let (at, length) = (first.address(), last.next().checked_sub(first.address())?);

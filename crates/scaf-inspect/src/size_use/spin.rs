@@ -321,8 +321,7 @@ impl Way {
             .any(|register| self.origins[register].contains(register) && !others.contains(register))
     }
 
-    /// Whether it looks at memory, and after some rounds all registers are as in the round before: no value
-    /// goes into itself.
+    /// Whether it reads memory, and registers become the same in each round: no value goes into itself.
     fn spins(&self) -> bool {
         let mut changing = self.written;
         loop {

@@ -14,8 +14,7 @@ const MOST_ARGUMENTS: i64 = 512;
 pub(super) enum Exact {
     Any,
     Constant(i64),
-    /// A place in the own frame. Distances between bases are unknown: aligning the stack pointer makes a new
-    /// base.
+    /// A place in the own frame. Aligning the stack pointer makes a new base, at an unknown distance.
     Stack {
         base: u8,
         offset: i64,
@@ -209,8 +208,7 @@ impl State {
                 let chunks = chunks(offset, size);
                 let here = self.slots.range((base, *chunks.start())..=(base, *chunks.end()));
                 let here = here.map(|(_, classes)| *classes).reduce(Classes::or).unwrap_or(Classes::CLEAN);
-                // In a realigned frame one place may have two names that cannot be matched, so all other
-                // bases count.
+                // In a realigned frame one place may have two names, so all other bases count.
                 let others = all().filter(|(other, _)| *other != base);
                 others.fold(here, |sum, (_, classes)| sum.or(classes))
             }

@@ -60,8 +60,7 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
     /// Records a branch that tests for the first thread: by equality, in either order of the operands.
     fn first(&mut self, i: &Operation) {
         let (first, other) = match (self.code.callee(i.target), i.condition) {
-            // A thread number is never negative, so "not above zero" is zero. Compilers put the constant
-            // last.
+            // A thread number is never negative, so "not above zero" is zero. Constants come last.
             (Callee::Local(target), Some(Condition::Equal | Condition::NotAbove)) => (target, i.next),
             (Callee::Local(target), Some(Condition::NotEqual | Condition::Above)) => (i.next, target),
             _ => return self.find(i, SPLITS),

@@ -22,7 +22,6 @@ pub enum SizeUse {
 
 impl SizeUse {
     /// Whether a changed team size is known to be harmless for this module.
-    #[must_use]
     pub fn is_harmless(&self) -> bool {
         matches!(self, Self::None | Self::OwnLoops { .. })
     }

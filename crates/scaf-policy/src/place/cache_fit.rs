@@ -7,8 +7,7 @@ use std::cmp::Reverse;
 
 impl Layout<'_> {
     /// Finds caches, and cores in them, for the programs that fit into one. With `stay`, programs whose cores
-    /// are in one cache stay; else they go where there is room, preferably where they are. False, without
-    /// effect, if none.
+    /// are in one cache stay; else they go where there is room, preferably where they are. False if none.
     pub(super) fn find_homes(&mut self, turns: &[usize], cores: &Plan, stay: bool) -> bool {
         let before = (self.open.clone(), self.free.clone(), self.cores.clone());
         let largest = self.shape.largest_cache();
