@@ -97,9 +97,9 @@ fn divide(
         for kind in 0..kinds {
             let most: Vec<usize> = group.iter().map(|&who| usable(shape, &orders[who], kind)).collect();
             // Who has most keeps them first.
-            let mut keepers: Vec<usize> = (0..group.len()).collect();
-            keepers.sort_by_key(|&at| (std::cmp::Reverse(had[group[at]][kind]), at));
-            for at in keepers {
+            let mut by_kept: Vec<usize> = (0..group.len()).collect();
+            by_kept.sort_by_key(|&at| (std::cmp::Reverse(had[group[at]][kind]), at));
+            for at in by_kept {
                 let kept = had[group[at]][kind].min(missing[at]).min(most[at]).min(left[kind]);
                 plan[group[at]][kind] = kept;
                 missing[at] -= kept;

@@ -31,7 +31,7 @@ pub struct Curve {
     settings: Settings,
     /// When optimism was last full, and the capacity then.
     changed: Option<(f64, u32)>,
-    came: Vec<Came>,
+    arrivals: Vec<Arrival>,
     /// The division with nobody lending.
     held: Held,
     /// The lenders, and the division meanwhile.
@@ -39,7 +39,7 @@ pub struct Curve {
 }
 
 #[derive(Clone, Copy)]
-struct Came {
+struct Arrival {
     id: ProgramId,
     /// When it came, if it has to be measured first.
     fresh: Option<f64>,
@@ -48,7 +48,7 @@ struct Came {
     again: bool,
 }
 
-impl Came {
+impl Arrival {
     /// Whether it has just come and is measured on an equal part.
     fn is_fresh(&self, now_s: f64) -> bool {
         self.fresh.is_some_and(|since| (0.0..MEASURED_S).contains(&(now_s - since)))
@@ -89,7 +89,7 @@ impl Curve {
         Curve {
             settings: *settings,
             changed: None,
-            came: Vec::new(),
+            arrivals: Vec::new(),
             held: Held::default(),
             lent: Default::default(),
         }
@@ -98,15 +98,15 @@ impl Curve {
     fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
         let mut known: Vec<Option<KnownCurve>> =
             programs.iter().map(|program| KnownCurve::observed(program)).collect();
-        let same = self.meet(machine, programs, &known);
+        let same = self.update(machine, programs, &known);
         let optimism = self.optimism(machine, same);
         if let Some(shares) = divide::without_choice(machine, programs) {
-            self.came.iter_mut().for_each(|came| came.fresh = None);
+            self.arrivals.iter_mut().for_each(|arrival| arrival.fresh = None);
             self.held = Held::default();
             return shares;
         }
-        for (known, came) in known.iter_mut().zip(&self.came) {
-            if came.is_fresh(machine.now_s) {
+        for (known, arrival) in known.iter_mut().zip(&self.arrivals) {
+            if arrival.is_fresh(machine.now_s) {
                 *known = None;
             }
         }
@@ -139,12 +139,12 @@ impl Curve {
     }
 
     /// Records the programs. False if a program has gone, or one came that isn't known.
-    fn meet(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<KnownCurve>]) -> bool {
-        let here = |came: &Came| programs.binary_search_by_key(&came.id, |p| p.id).is_ok();
-        let mut same = self.came.iter().all(here);
-        let came = programs.iter().zip(known).map(|(program, known)| {
-            let at = self.came.binary_search_by_key(&program.id, |came| came.id);
-            let before = at.ok().map(|i| self.came[i]);
+    fn update(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<KnownCurve>]) -> bool {
+        let here = |arrival: &Arrival| programs.binary_search_by_key(&arrival.id, |p| p.id).is_ok();
+        let mut same = self.arrivals.iter().all(here);
+        let arrivals = programs.iter().zip(known).map(|(program, known)| {
+            let at = self.arrivals.binary_search_by_key(&program.id, |arrival| arrival.id);
+            let before = at.ok().map(|i| self.arrivals[i]);
             let anew = before.is_some_and(|before| before.known && !before.again && known.is_none());
             let sure = is_sure(machine, programs, program, known.as_ref());
             let fresh = match before.filter(|_| !anew) {
@@ -158,9 +158,9 @@ impl Curve {
                 _ => None,
             };
             let again = anew || before.is_some_and(|before| before.again);
-            Came { id: program.id, fresh, known: known.is_some(), again }
+            Arrival { id: program.id, fresh, known: known.is_some(), again }
         });
-        self.came = came.collect();
+        self.arrivals = arrivals.collect();
         same
     }
 
@@ -174,7 +174,7 @@ impl Curve {
         };
         let since = match self.changed {
             Some((since, capacity)) if same && like(capacity) && since <= now_s => since,
-            None if same && !self.came.is_empty() => {
+            None if same && !self.arrivals.is_empty() => {
                 self.changed = Some((now_s - REALISTIC_S, machine.capacity));
                 now_s - REALISTIC_S
             }
