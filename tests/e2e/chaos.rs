@@ -113,7 +113,7 @@ fn constructs(by: By, rounds: u64) {
             ("masters", ("OMP_DYNAMIC", "false")),
             ("fixed", ("OMP_DYNAMIC", "false")),
         ] {
-            // LLVM's runtime, version 14, hangs in this one without us.
+            // LLVM's runtime, version 14, hangs in this one without scaf.
             if by != By::Itself && name == "cancel" {
                 continue;
             }

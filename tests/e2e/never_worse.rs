@@ -1,4 +1,4 @@
-//! Never worse than plain: whatever a program does to itself, it ends as it would without us, with the same
+//! Never worse than plain: whatever a program does to itself, it ends as it would without scaf, with the same
 //! status and the same words, under `scaf run` and with the client but no daemon.
 
 use crate::support::{By, Running, Setup, Start, compiled, compiled_by, cpus_of, root_user, wait_for};

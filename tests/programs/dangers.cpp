@@ -426,7 +426,7 @@ void by_keeping_master()
     keeping_from(100, [] { return me() == 0; });
 }
 
-/* All descriptors are closed, our own connections among them. */
+/* All descriptors are closed, the library's connections among them. */
 void by_closing()
 {
     if (rounds == 50) {

@@ -75,9 +75,9 @@ const _: () = {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// Not a packet of ours at all.
+    /// No packet of this protocol.
     Garbage,
-    /// Ours, of that version.
+    /// Another version's.
     Version(u32),
     /// A field is out of its range; the name of the field.
     Range(&'static str),

@@ -32,7 +32,7 @@ pub enum Promise {
     Follows = 2,
     /// Its number of threads is left as it is, because its results depend on it (`scaf run --exact`).
     Exact = 3,
-    /// Its threads aren't ours to change: it has one, runs on another runtime's, or has no way to.
+    /// Its threads can't be changed: it has one, runs on another runtime's, or has no way to.
     Left = 4,
     /// It is notified of changes, and follows them by itself.
     Notified = 5,

@@ -66,7 +66,7 @@ impl<'h> Start<'h> {
         self
     }
 
-    /// With a library of the system's preloaded, beside ours if that is.
+    /// With a library of the system's preloaded, beside libscaf if that is.
     pub fn preloading(mut self, library: &str) -> Self {
         self.preloads = Some(library.into());
         self

@@ -102,7 +102,7 @@ impl Setup {
         Some(setup)
     }
 
-    /// Whose programs are started here, if not ours.
+    /// The user of programs that are started here, if not this process's.
     pub(super) fn user(&self) -> Option<u32> {
         self.for_all.then_some(SOMEBODY)
     }
@@ -384,7 +384,7 @@ fn two_pus() -> Vec<u32> {
 }
 
 pub fn stay_on(pus: &[u32]) {
-    // SAFETY: the set is ours, and CPU_SET checks its bounds.
+    // SAFETY: the set is a local variable, and CPU_SET checks its bounds.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         for pu in pus {

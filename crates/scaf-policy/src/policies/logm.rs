@@ -116,8 +116,8 @@ mod tests {
             };
             let worths: Vec<Worth> = programs.iter().zip(&slopes).map(worth).collect();
             let value = |dops: &[u32]| worths.iter().zip(dops).map(|(worth, p)| worth.at(*p)).sum::<f64>();
-            let (ours, best) = (divide(capacity, &programs, &slopes), optimum::best(capacity, &worths));
-            prop_assert!((value(&ours) - value(&best)).abs() < 1e-9, "{ours:?} {best:?}");
+            let (found, best) = (divide(capacity, &programs, &slopes), optimum::best(capacity, &worths));
+            prop_assert!((value(&found) - value(&best)).abs() < 1e-9, "{found:?} {best:?}");
         }
     }
 
