@@ -58,7 +58,7 @@ pub fn load(source: &Source) -> Result<Topology, Error> {
     let hwloc = match source {
         Source::ThisMachine => {
             may_ask_for_affinity()?;
-            // PUs outside of the cpuset are included: the caller restricts the topology to what may be used now.
+            // PUs outside of the cpuset are included: the caller restricts the topology to those usable.
             let built = builder.with_flags(BuildFlags::INCLUDE_DISALLOWED).map(|b| b.build());
             flat(built).map_err(|reason| Error::ThisMachine { reason })?
         }
