@@ -33,7 +33,6 @@ fn texts(sound: &str, bytes: &[u8]) -> Vec<String> {
     [bytes.to_vec(), damaged(sound.as_bytes(), few)].map(|text| String::from_utf8_lossy(&text).into()).into()
 }
 
-/// A client's first packet.
 #[test]
 fn hello() {
     bolero::check!().for_each(|bytes: &[u8]| {
@@ -49,7 +48,6 @@ fn hello() {
     });
 }
 
-/// The daemon's answer, as the client reads it.
 #[test]
 fn welcome() {
     bolero::check!().for_each(|bytes: &[u8]| {
@@ -81,7 +79,6 @@ fn mappings() {
     });
 }
 
-/// A report page, as the daemon reads it.
 #[test]
 fn report_page() {
     #[repr(C, align(4096))]
@@ -105,7 +102,6 @@ fn report_page() {
     });
 }
 
-/// A program's file, as the inspector reads it.
 #[test]
 fn module() {
     bolero::check!().for_each(|bytes: &[u8]| {
@@ -113,7 +109,6 @@ fn module() {
     });
 }
 
-/// A request of the command line.
 #[test]
 fn request() {
     bolero::check!().for_each(|bytes: &[u8]| {
@@ -121,7 +116,6 @@ fn request() {
     });
 }
 
-/// A daemon's configuration file.
 #[test]
 fn configuration() {
     bolero::check!().for_each(|bytes: &[u8]| {
@@ -131,7 +125,6 @@ fn configuration() {
     });
 }
 
-/// A scenario of the simulator.
 #[test]
 fn scenario() {
     use scaf_sim::Scenario;
@@ -151,7 +144,6 @@ fn scenario() {
     });
 }
 
-/// A trace that is to be replayed.
 #[test]
 fn trace() {
     use scaf_policy::{Decision, Machine, Program, ProgramId, by_name};

@@ -11,7 +11,6 @@ fn until_it_runs_on(pool: &Running, threads: u32) {
     wait_for(&line, || (pool.printed().lines().last() == Some(&line)).then_some(()));
 }
 
-/// What the example computes, without us.
 fn expected(setup: &Setup) -> i64 {
     setup.at(&example("pool")).args(["2"]).unmanaged().run().well().number("sum")
 }

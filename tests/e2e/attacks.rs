@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 pub const ATTACKER: u32 = 65_533;
 pub const OTHER: u32 = 65_532;
-/// Programs that the attacker has besides.
 const MANY: usize = 14;
 /// Connections that an attacking thread keeps open.
 const HELD: usize = 300;
@@ -66,14 +65,12 @@ fn span(setup: &Setup, program: &Running) -> Span {
     Span { regions, daemon_ns, since: Instant::now() }
 }
 
-/// Regions a second, and how much of a context the daemon took.
 fn rates(setup: &Setup, program: &Running, before: &Span) -> (f64, f64) {
     let (now, seconds) = (span(setup, program), before.since.elapsed().as_secs_f64());
     let daemon = (now.daemon_ns - before.daemon_ns) as f64 / 1e9 / seconds;
     ((now.regions - before.regions) as f64 / seconds, daemon)
 }
 
-/// What the daemon had in memory at most.
 fn peak_kib(setup: &Setup) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", setup.daemon())).expect("the daemon");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its memory");

@@ -1,6 +1,5 @@
 //! Chaos: grants of any size on any PUs, a thousand decisions a second. Every program computes what it
-//! computes alone, and ends. Each round has another seed; with `SCAF_SOAK_S` (`make soak`) a test goes on for
-//! so many seconds.
+//! computes alone, and ends. Each round has another seed; `SCAF_SOAK_S` (`make soak`): for so many seconds.
 
 use crate::real_programs::{has_a_blas, python};
 use crate::support::{By, Done, Setup, clang_kernel, compiled_by, kernel, root};
@@ -114,7 +113,7 @@ fn constructs(by: By, rounds: u64) {
             ("masters", ("OMP_DYNAMIC", "false")),
             ("fixed", ("OMP_DYNAMIC", "false")),
         ] {
-            // LLVM's runtime, version 14, hangs in this one without us.
+            // LLVM's runtime, version 14, hangs in this one without scaf.
             if by != By::Itself && name == "cancel" {
                 continue;
             }

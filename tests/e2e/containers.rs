@@ -10,7 +10,6 @@ use std::time::Duration;
 
 const OTHER: u32 = 65_532;
 
-/// Affinities of all threads of a process.
 fn affinities(pid: u32) -> Vec<Vec<u32>> {
     let threads = scafd::observe::Observer::new(Path::new("/")).process(pid).threads().unwrap_or_default();
     threads.into_iter().filter_map(cpus_of).collect()

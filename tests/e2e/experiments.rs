@@ -12,8 +12,7 @@ fn setup() -> Setup {
     Setup::configured("equi", "rate_hz = 100\ncount_load = false\n")
 }
 
-/// Waits for the program's end, and counts its experiments: all, and those that gave a time. Looks are
-/// `pause` apart.
+/// Waits for the program's end, and counts its experiments: all, and those with a time. It polls.
 fn count(mut program: Running, pause: Duration) -> (Done, u64, u64) {
     let (mut made, mut measured) = (0, 0);
     while !program.has_ended() {

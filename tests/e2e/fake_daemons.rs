@@ -1,4 +1,4 @@
-//! Servers that aren't our daemon, or lie. Programs stay unmanaged, lose no file descriptor, and are right.
+//! Servers that aren't scafd, or lie. Programs stay unmanaged, lose no file descriptor, and are right.
 
 use crate::support::{Done, Setup, released, root_user, wait_for};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

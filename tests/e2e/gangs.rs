@@ -5,7 +5,7 @@ use scafd::apply::gang::stop::{GangBy, Way};
 use scafd::control::{Mechanism, Snapshot};
 use std::path::{Path, PathBuf};
 
-/// The freezer of this machine; `None` where there is none for us, which is said.
+/// The freezer of this machine; `None`, and a message, where there is none.
 fn freezer() -> Option<Way> {
     let way = Way::choose(Path::new("/"), GangBy::Freezer).ok();
     way.filter(|_| root_user()).or_else(|| {

@@ -27,7 +27,6 @@ const TASKS: [&str; 9] =
 /// Programs of their own for objects in tasks, and for tasks that add up.
 const OTHER_TASKS: [&str; 4] = ["objects", "sums-of-grouping", "sums-of-looping", "sums-of-region"];
 
-/// The test program of tasks doing `kind`.
 fn creating<'h>(setup: &'h Setup, by: By, kind: &str) -> Start<'h> {
     match kind.strip_prefix("sums-of-") {
         Some(kind) => setup.at(&compiled_by(by, "gathered_reductions")).args([kind]),
@@ -77,6 +76,12 @@ fn across<'h>(setup: &'h Setup) -> impl Iterator<Item = (String, Start<'h>)> {
 
 fn right(done: Done) {
     assert_eq!(done.well().number("wrong"), 0);
+}
+
+/// It is right after so many regions.
+fn rounds(program: Running, regions: u64) {
+    program.until("rounds", |program| program.regions > regions);
+    right(program.finish());
 }
 
 /// It is gathered, and right in so many further regions.
@@ -142,7 +147,7 @@ fn gathered_members_share_out_loops_of_every_schedule() {
     }
 }
 
-/// Iterations that wait for others, on one carrier and, where threads find their dock soon, on two.
+/// Iterations that wait for others, on one carrier and, where threads soon reach the idle barrier, on two.
 #[test]
 fn gathered_members_wait_for_iterations() {
     let setup = Setup::new("equi");
@@ -175,9 +180,7 @@ fn gathered_members_share_memory_of_loops() {
 fn scans_of_a_team_whose_grant_changes_all_the_time_are_right() {
     let setup = Setup::chaos(1);
     for _ in 0..4 {
-        let program = given(&setup, "scanning").start();
-        program.until("rounds", |program| program.regions > 20_000);
-        right(program.finish());
+        rounds(given(&setup, "scanning").start(), 20_000);
     }
 }
 
@@ -320,34 +323,22 @@ fn a_grant_that_changes_all_the_time_changes_no_result_of_gathered_teams() {
     for seed in 1..2 {
         let setup = Setup::chaos(seed);
         for (by, kind) in COMPILERS.into_iter().flat_map(|by| KINDS.map(|kind| (by, kind))) {
-            let program = setup.at(&compiled_by(by, "gathered")).args([kind]).start();
-            program.until("rounds", |program| program.regions > 100);
-            right(program.finish());
+            rounds(setup.at(&compiled_by(by, "gathered")).args([kind]).start(), 100);
         }
         for (by, kind) in all_tasks() {
-            let program = creating(&setup, by, kind).start();
-            program.until("rounds", |program| program.regions > 100);
-            right(program.finish());
+            rounds(creating(&setup, by, kind).start(), 100);
         }
         for (_, start) in across(&setup) {
-            let program = start.start();
-            program.until("rounds", |program| program.regions > 100);
-            right(program.finish());
+            rounds(start.start(), 100);
         }
         for kind in GIVEN {
-            let program = given(&setup, kind).start();
-            program.until("rounds", |program| program.regions > 300);
-            right(program.finish());
+            rounds(given(&setup, kind).start(), 300);
         }
         for schedule in SCHEDULES {
-            let program = sharing(&setup, schedule).start();
-            program.until("rounds", |program| program.regions > 1_000);
-            right(program.finish());
+            rounds(sharing(&setup, schedule).start(), 1_000);
         }
         for (by, kind) in COMPILERS.into_iter().flat_map(|by| SPINS.map(|kind| (by, kind))) {
-            let program = spinning(&setup, by, kind).start();
-            program.until("rounds", |program| program.regions > 100);
-            right(program.finish());
+            rounds(spinning(&setup, by, kind).start(), 100);
         }
     }
 }
@@ -368,9 +359,7 @@ fn a_grant_that_changes_all_the_time_changes_no_result_on_llvms_runtime() {
     for seed in 1..2 {
         let setup = Setup::chaos(seed);
         for kind in LLVMS_KINDS {
-            let program = asking(&setup, kind).start();
-            program.until("rounds", |program| program.regions > 300);
-            right(program.finish());
+            rounds(asking(&setup, kind).start(), 300);
         }
     }
 }
@@ -420,8 +409,7 @@ fn kernels_of_clang_compute_the_same_gathered() {
     }
 }
 
-/// One with short regions: where members compute for long and never meet, others are run beside them, which
-/// is folding.
+/// One with short regions: where members compute for long and never meet, the team is folded.
 #[test]
 fn a_kernel_of_clang_is_gathered() {
     let setup = Setup::new("equi");
@@ -432,8 +420,7 @@ fn a_kernel_of_clang_is_gathered() {
 #[test]
 fn whatever_a_member_may_ask_that_isnt_answered_keeps_the_team_on_threads() {
     let setup = Setup::new("equi");
-    // Settings of the runtime's, places of one's own, constructs that are cancelled, and a choice of how to
-    // wait.
+    // The runtime's settings, binding, a wait policy, and nesting.
     let meeting = compiled("gathered");
     let programs = [
         setup.at(&compiled_by(By::Clang, "gathered")).args(["meeting"]).env("KMP_BLOCKTIME", "0"),
@@ -489,8 +476,6 @@ fn regions_with_a_clause_that_binds_are_gathered() {
     drop(setup);
     let setup = Setup::chaos(1);
     for by in COMPILERS {
-        let program = setup.at(&compiled_by(by, "gathered_bound")).start();
-        program.until("rounds", |program| program.regions > 1_000);
-        right(program.finish());
+        rounds(setup.at(&compiled_by(by, "gathered_bound")).start(), 1_000);
     }
 }

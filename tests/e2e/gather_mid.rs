@@ -85,13 +85,13 @@ fn a_team_that_never_had_a_context_for_each_thread_is_gathered_too() {
         let program = doing(&setup, by, "meeting", 7);
         until(&program, 2, true);
         right(program.finish());
-        // The kernel shares the PUs among threads better than we do where they hardly ever wait.
+        // The kernel shares the PUs among threads better where they hardly ever wait.
         let program = doing(&setup, by, "hardly", 3);
         until(&program, 2, true);
         program.signal(libc::SIGUSR1);
         until(&program, 2, false);
         right(program.finish());
-        // As many threads as PUs: it runs as without us.
+        // As many threads as PUs: it runs as without scaf.
         let program = doing(&setup, by, "meeting", 2);
         until(&program, 2, false);
         right(program.finish());

@@ -22,8 +22,7 @@ fn done(program: &Running) {
     wait_for("all its connections", || program.printed().contains("file=").then_some(()));
 }
 
-/// The kernel counts descriptors on their way for who sent them, here the daemon, which may have no more of
-/// them than files open.
+/// The kernel counts descriptors in flight for their sender, the daemon: as many as it may have files open.
 #[test]
 fn welcomes_that_nobody_takes_leave_others_theirs() {
     let Some(setup) = Setup::for_all(&["equi"], "max_clients_per_uid = 8\n") else { return };

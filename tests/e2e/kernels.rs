@@ -1,4 +1,4 @@
-//! The kernels compute what they compute without us: every form, teams of 2 and 4, alone and beside a copy.
+//! The kernels compute what they compute without scaf: every form, teams of 2 and 4, alone and beside a copy.
 
 use crate::support::{Done, Setup, kernel};
 use scafd::control::Mechanism;

@@ -1,4 +1,4 @@
-//! Never worse than plain: whatever a program does to itself, it ends as it would without us, with the same
+//! Never worse than plain: whatever a program does to itself, it ends as it would without scaf, with the same
 //! status and the same words, under `scaf run` and with the client but no daemon.
 
 use crate::support::{By, Running, Setup, Start, compiled, compiled_by, cpus_of, root_user, wait_for};
@@ -37,8 +37,7 @@ impl Three<'_> {
     }
 }
 
-/// The same for a program of tests/programs that takes steps; each of `rows` has some. They run beside each
-/// other.
+/// The same for a program of tests/programs that takes steps; each of `rows` has some, run at once.
 #[track_caller]
 fn rows(name: &str, threads: u32, options: &[&str], rows: &[&str]) {
     let setup = Setup::new("equi");

@@ -1,5 +1,4 @@
-//! Threads of dynamic loops sleep between chunks while their DoP is smaller than their team, if that isn't
-//! gathered.
+//! Threads of dynamic loops sleep between chunks while the DoP is below the team's size.
 
 use crate::support::Setup;
 use scafd::control::Mechanism;

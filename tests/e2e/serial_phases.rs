@@ -15,11 +15,9 @@ fn slow_house() -> Setup {
     Setup::on_topology("core:4 pu:1", "curve", "rate_hz = 1\n")
 }
 
-/// What was decided about the lender.
 #[derive(Debug)]
 struct Decided {
     at_ns: u64,
-    /// Whether it was taken for serial.
     serial: bool,
     contexts: u64,
 }

@@ -49,7 +49,6 @@ fn right(done: &Done) {
     assert!(done.code() == Some(0) && done.number("wrong") == 0, "{done:?}");
 }
 
-/// What a job wrote into `of-JOB`.
 fn wrote(setup: &Setup, job: u32) -> String {
     std::fs::read_to_string(setup.folder().join(format!("of-{job}"))).expect("what it wrote")
 }
@@ -459,7 +458,6 @@ fn many_jobs_complete_whatever_happens_to_the_daemon() {
     assert_eq!(groups(), before, "control groups are left");
 }
 
-/// A step that does that.
 fn in_step(seconds: f64) -> String {
     format!("sh -c \"{}\"", for_seconds(seconds).replace('"', "\\\""))
 }

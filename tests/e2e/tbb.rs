@@ -3,7 +3,6 @@
 use crate::support::{Running, Setup, Start, compiled, cpus_of, library_folder, root, wait_for};
 use std::path::PathBuf;
 
-/// Where a oneTBB is.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Tbb {
     Asks,

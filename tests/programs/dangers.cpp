@@ -1,9 +1,7 @@
 /* build: g++ -O1 -fopenmp -pthread -Wall -Wextra -Werror */
-/*
- * Regions of fixed size whose threads do what is dangerous where a kernel thread runs several of them: throw,
+/* Regions of fixed size whose threads do what is dangerous where a kernel thread runs several of them: throw,
  * take signals, walk their stacks, change contexts and control words, start threads and programs. The first
- * argument says which. Prints how many results were wrong.
- */
+ * argument says which. Prints how many results were wrong. */
 #include "test.h"
 
 #include <alloca.h>
@@ -428,7 +426,7 @@ void by_keeping_master()
     keeping_from(100, [] { return me() == 0; });
 }
 
-/* All descriptors are closed, our own connections among them. */
+/* All descriptors are closed, the library's connections among them. */
 void by_closing()
 {
     if (rounds == 50) {

@@ -1,9 +1,7 @@
 /* build: gcc -O2 -fopenmp -pthread -Wno-infinite-recursion */
-/*
- * Regions of fixed size whose threads do what a thread may do: meet, share loops out, wait for each other in
+/* Regions of fixed size whose threads do what a thread may do: meet, share loops out, wait for each other in
  * the kernel, hold a mutex over a barrier, fork, jump, take signals, run deep. The first argument says which;
- * without one, all by turns but those that end the program. Prints how many results were wrong.
- */
+ * without one, all by turns but those that end the program. Prints how many results were wrong. */
 #define _GNU_SOURCE
 #include "test.h"
 

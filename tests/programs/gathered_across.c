@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp -Wno-maybe-uninitialized */
-/*
- * Regions of fixed size whose loops have iterations that wait for others, or might be cancelled. The first
- * argument says which. Prints how many results were wrong.
- */
+/* Regions of fixed size whose loops have iterations that wait for others, or might be cancelled. The first
+ * argument says which. Prints how many results were wrong. */
 #include "test.h"
 
 #include <omp.h>

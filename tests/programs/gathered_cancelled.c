@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp */
-/*
- * Regions of fixed size in which constructs are cancelled. Run with OMP_CANCELLATION=true. The first argument
- * says which. Prints how many results were wrong.
- */
+/* Regions of fixed size in which constructs are cancelled. Run with OMP_CANCELLATION=true. The first argument
+ * says which. Prints how many results were wrong. */
 #define _GNU_SOURCE
 #include "test.h"
 

@@ -1,9 +1,7 @@
 /* build: gcc -O2 -fopenmp -Wno-maybe-uninitialized */
-/*
- * Regions of fixed size whose loops say by arguments that they want memory which the threads share: for
+/* Regions of fixed size whose loops say by arguments that they want memory which the threads share: for
  * scans, and for conditional lastprivate variables; or what their tasks add up. The first argument says
- * which. Prints how many results were wrong.
- */
+ * which. Prints how many results were wrong. */
 #include "test.h"
 
 #include <omp.h>

@@ -1,9 +1,7 @@
 /* build: gcc -O2 -fopenmp -frounding-math -lm */
-/*
- * Regions of fixed size whose threads keep what they have by themselves: how they round, how many threads
+/* Regions of fixed size whose threads keep what they have by themselves: how they round, how many threads
  * they were told, how far ahead of others they are. The first argument says which.
- * Prints how many results were wrong.
- */
+ * Prints how many results were wrong. */
 #include "test.h"
 
 #include <fenv.h>

@@ -1,9 +1,7 @@
 /* build: gcc -O2 -fopenmp */
-/*
- * As gathered.c, for what LLVM's runtime has calls of its own for: loops with static and runtime schedules,
+/* As gathered.c, for what LLVM's runtime has calls of its own for: loops with static and runtime schedules,
  * ordered loops, reductions, regions whose `if` clause is false, and loops that are dealt out strictly. The
- * first argument says which. Prints how many results were wrong.
- */
+ * first argument says which. Prints how many results were wrong. */
 #include "test.h"
 
 #include <omp.h>

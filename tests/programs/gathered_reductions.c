@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp */
-/*
- * Regions of fixed size whose tasks add up, in groups, loops and whole regions. The first argument says
- * which; without one, all by turns. Prints how many results were wrong.
- */
+/* Regions of fixed size whose tasks add up, in groups, loops and whole regions. The first argument says
+ * which; without one, all by turns. Prints how many results were wrong. */
 #include "test.h"
 
 #include <omp.h>

@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp */
-/*
- * Regions of fixed size with loops that the runtime deals out by a schedule of the user's choice, ordered
- * loops, and regions that are sections. Prints how many results were wrong.
- */
+/* Regions of fixed size with loops that the runtime deals out by a schedule of the user's choice, ordered
+ * loops, and regions that are sections. Prints how many results were wrong. */
 #include "test.h"
 
 #include <omp.h>

@@ -1,9 +1,7 @@
 /* build: gcc -O2 -fopenmp -ffp-contract=off */
-/*
- * Regions of fixed size whose threads hand a token around by spinning on memory of their own. The first
+/* Regions of fixed size whose threads hand a token around by spinning on memory of their own. The first
  * argument says how they look at it. Each has numbers in registers of all kinds while it waits. Prints how
- * many results were wrong.
- */
+ * many results were wrong. */
 #include "test.h"
 
 #include <omp.h>

@@ -1,9 +1,7 @@
 /* build: gcc -O2 -fopenmp */
-/*
- * Regions of fixed size whose threads create tasks: trees, chains, producers, dependences, groups, loops, and
+/* Regions of fixed size whose threads create tasks: trees, chains, producers, dependences, groups, loops, and
  * tasks that wait for each other. The first argument says which; without one, all by turns. Prints how many
- * results were wrong.
- */
+ * results were wrong. */
 #include "test.h"
 
 #include <omp.h>

@@ -1,13 +1,11 @@
 /* build: gcc -O2 -fopenmp -pthread */
-/*
- * One region around everything, in rounds: barriers, singles, loops of several schedules, sections, sums,
+/* One region around everything, in rounds: barriers, singles, loops of several schedules, sections, sums,
  * variables of threads. Its second argument is the team's size. The first one says what else its threads do:
  * nothing ("meeting"), hand a byte to and fro through pipes ("pipes"), meet seldom ("seldom"), or hardly ever
  * once they have been sent SIGUSR1 ("hardly"). Runs small
  * regions until it is sent SIGUSR2, and says when it has begun the one. Prints how many results were wrong.
  * Programs that include this one do something else besides (`also`), and may have many such regions
- * (`ROUNDS`).
- */
+ * (`ROUNDS`). */
 #define _GNU_SOURCE
 #include "test.h"
 

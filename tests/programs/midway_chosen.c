@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp -pthread -ldl */
-/*
- * As midway.c, in regions of some rounds: each thread chooses things for itself, asks what it has chosen in
- * the rounds before, and takes part in loops by the schedule that it has chosen.
- */
+/* As midway.c, in regions of some rounds: each thread chooses things for itself, asks what it has chosen in
+ * the rounds before, and takes part in loops by the schedule that it has chosen. */
 #define ROUNDS 1000
 static void also(int me, int team, long round, long here);
 static void before(long region);

@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp -pthread */
-/*
- * As midway.c, one region. Once it is sent SIGUSR1 its threads are in groups of tasks that are still without
- * any, over many barriers. Once more, and they create some.
- */
+/* As midway.c, one region. Once it is sent SIGUSR1 its threads are in groups of tasks that are still without
+ * any, over many barriers. Once more, and they create some. */
 #define ROUNDS 0
 static void also(int me, int team, long round, long here);
 #define before(region)

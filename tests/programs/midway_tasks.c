@@ -1,8 +1,6 @@
 /* build: gcc -O2 -fopenmp -pthread */
-/*
- * As midway.c, in regions of some rounds, the later ones with tasks: alone, from one producer, dependent
- * ones, and in groups that are open at a barrier.
- */
+/* As midway.c, in regions of some rounds, the later ones with tasks: alone, from one producer, dependent
+ * ones, and in groups that are open at a barrier. */
 #define ROUNDS 600
 static void also(int me, int team, long round, long here);
 #define before(region)

@@ -75,7 +75,7 @@ static void spawn_by_shell(void)
 static void close_everything(void)
 {
     close_range(3, ~0u, 0);
-    /* Files under all the numbers that were just given up, ours included. */
+    /* Files under all the numbers that were just given up, the library's included. */
     int file = open("/proc/self/exe", O_RDONLY);
     char path[64] = "/tmp/scaf-data-XXXXXX";
     int data = mkstemp(path);

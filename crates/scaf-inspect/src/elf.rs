@@ -174,7 +174,7 @@ impl<'a> Elf<'a> {
             }
             let object::RelocationFlags::Elf { r_type, .. } = relocation.flags() else { continue };
             if is_thread_local(r_type) {
-                // Another module's thread-local variable counts as `threadprivate`, as our own do.
+                // Another module's thread-local variable counts as `threadprivate`, as this one's do.
                 self.has_tls = true;
             }
             let object::RelocationTarget::Symbol(index) = relocation.target() else { continue };

@@ -5,7 +5,7 @@ use scaf_functions::runtime::{self, Function};
 
 pub(crate) use scaf_functions::runtime::Tells;
 
-/// How the names of functions begin that start regions: of libgomp's interface, and of LLVM's.
+/// Prefixes of functions that start regions: libgomp's, and LLVM's.
 pub(crate) const GOMP_STARTS_REGIONS: &str = "GOMP_parallel";
 pub(crate) const FORKS: &str = "__kmpc_fork_";
 /// Code for one certain thread.
@@ -13,9 +13,9 @@ pub(crate) const MASKED: &str = "__kmpc_masked";
 /// Starts a loop with a static schedule, or sections.
 pub(crate) const STATIC_LOOPS: &str = "__kmpc_for_static_init";
 pub(crate) const THREADPRIVATE: &str = "__kmpc_threadprivate";
-/// How the names of all begin that tell about the team.
-pub(crate) const ASK: [&str; 2] = ["omp_get_", "omp_in_"];
-/// Prefixes of names that a file needs in order to start a region or to ask about a team.
+/// Prefixes of all queries.
+pub(crate) const QUERY_PREFIXES: [&str; 2] = ["omp_get_", "omp_in_"];
+/// Prefixes of the names that a file needs to start a region or call a query.
 pub(crate) const PREFIXES: [&str; 4] = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
 /// Assumed where the number of arguments is unknown: one per argument register.
 const UNKNOWN: usize = 6;
@@ -24,7 +24,6 @@ fn row(name: &str) -> Option<&'static Function> {
     runtime::find(name.as_bytes())
 }
 
-/// What a function tells about the team.
 pub(crate) fn tells(name: &str) -> Tells {
     let may_ask = ["omp_get_", "omp_in_", "omp_capture_affinity", "omp_display_affinity"];
     match row(name).map_or(Tells::Unknown, |row| row.tells) {
@@ -38,21 +37,20 @@ pub(crate) fn is_query(name: &str) -> bool {
     matches!(tells(name), Tells::TeamSize | Tells::ThreadNumber | Tells::Inquiry | Tells::Sections)
 }
 
-/// Whether the client answers this function so that it doesn't tell about a team.
+/// Whether the client answers this function as without scaf, so that it reveals nothing of a changed team.
 pub(crate) fn is_answered(name: &str) -> bool {
     tells(name) == Tells::Answered
 }
 
-/// Whether this is the name of a function that is known to tell about a team.
 pub(crate) fn is_known_to_tell(name: &str) -> bool {
     row(name).is_some_and(|row| row.tells != Tells::Unknown) && (is_answered(name) || is_query(name))
 }
 
-/// Whether text that begins with a name shows nobody to ask about a team: OpenBLAS has `omp_in_parallel`.
+/// Whether text that begins with a name is no sign of a query: OpenBLAS has `omp_in_parallel`.
 pub(crate) fn names_no_query(text: &[u8]) -> bool {
     let name = text.split(|byte| *byte == 0).next().unwrap_or(text);
-    let told = || runtime::find(name).map(|row| row.tells);
-    name.starts_with(b"omp_in_") && matches!(told(), Some(Tells::Nothing | Tells::Answered))
+    let row = || runtime::find(name).map(|row| row.tells);
+    name.starts_with(b"omp_in_") && matches!(row(), Some(Tells::Nothing | Tells::Answered))
 }
 
 /// How many integer or pointer arguments a function takes; [`UNKNOWN`] if not listed. Fortran's names aren't.
@@ -70,7 +68,7 @@ pub(crate) fn fills_memory(name: &str) -> bool {
     has(name, traits::FILLS_MEMORY)
 }
 
-/// Whether the thread that calls this leaves the code around; exceptions count if they are `caught` anywhere.
+/// Whether the call may not return to its caller; exceptions count if they are `caught` anywhere.
 pub(crate) fn leaves(name: &str, caught: bool) -> bool {
     has(name, traits::LEAVES) || (caught && has(name, traits::THROWS))
 }
@@ -79,14 +77,12 @@ pub(crate) fn never_returns(name: &str) -> bool {
     has(name, traits::NEVER_RETURNS)
 }
 
-/// Whether threads of who calls it may wait for each other. What isn't listed makes nobody wait; that is to
-/// be turned round.
+/// Whether it may make threads wait for each other. Unlisted functions don't (to be reversed).
 pub(crate) fn makes_threads_wait(name: &str) -> bool {
     is_of_class(name, Class::ThreadsWait)
 }
 
-/// Whether it keeps something for each thread, or tells which thread it is. What isn't listed doesn't; that
-/// is to be turned round.
+/// Whether it keeps per-thread data or returns the thread's identity. Unlisted ones don't (to be reversed).
 pub(crate) fn keeps_for_threads(name: &str) -> bool {
     is_of_class(name, Class::PerThread)
 }

@@ -1,11 +1,10 @@
 //! May the team sizes of a program's OpenMP regions be changed, and if not, why not?
 //!
-//! The answer comes from the program's machine code and that of its shared libraries; nothing is run. Nothing
-//! in the files is trusted: every size is capped and every count budgeted. Code that is not understood counts
-//! as unsafe.
+//! The analysis reads the machine code of the program and its shared libraries; nothing is run. No file is
+//! trusted: every size is capped and every count budgeted. Code that is not understood counts as unsafe.
 //!
 //! A *module* is one ELF file, a program or a shared library. Its *size use* ([`SizeUse`]) says what the
-//! module does with the team size. gcc's own `schedule(static)` loops ask for the team size too, so importing
+//! module does with the team size. gcc's own `schedule(static)` loops query the team size too, so importing
 //! `omp_get_num_threads` says nothing: the code after the calls decides.
 //!
 //! ```no_run
@@ -13,6 +12,8 @@
 //! println!("{:?}", facts.size_use);
 //! # Ok::<(), scaf_inspect::Error>(())
 //! ```
+
+#![allow(missing_docs)] // names say enough of many items
 
 mod decode;
 mod elf;

@@ -16,24 +16,19 @@ use std::io::{Read, Seek};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The largest file that is inspected, in bytes.
 pub(crate) const MAX_FILE: u64 = 1 << 30;
 /// Files up to this size, in bytes, are read at once: many small reads of a C library's tables are slow.
 const READ_AT_ONCE: u64 = 64 << 20;
 
-/// The facts about one ELF file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleFacts {
-    /// The file's path as given.
     pub path: PathBuf,
-    /// The DT_SONAME.
     pub soname: Option<String>,
     /// Needs no dynamic linker, so that no library can be preloaded.
     pub statically_linked: bool,
     /// Setuid or setgid, so that the dynamic linker ignores LD_PRELOAD. File capabilities, which have the
     /// same effect, are not checked.
     pub setuid: bool,
-    /// The machine code can be analysed.
     pub machine_supported: bool,
     /// Starts regions through libgomp's interface, which LLVM's runtime has, too.
     pub imports_gomp: bool,
@@ -43,9 +38,7 @@ pub struct ModuleFacts {
     pub runtimes_needed: Vec<String>,
     /// Has or uses thread-local variables, among them `threadprivate` data, or POSIX's thread-specific data.
     pub thread_local: bool,
-    /// What the module does with its teams' size.
     pub size_use: SizeUse,
-    /// Where the regions wait by spinning on memory, if they do.
     pub spins: Option<Spins>,
     /// The build-id, else a hash of the code.
     pub fingerprint: String,
@@ -57,7 +50,6 @@ impl ModuleFacts {
         self.imports_gomp || self.imports_kmp
     }
 
-    /// Whether the module matters for resizing a process's teams.
     pub(crate) fn is_relevant(&self) -> bool {
         self.starts_regions() || self.size_use != SizeUse::None
     }
@@ -115,12 +107,10 @@ impl Opened {
         Ok(Opened { file, meta })
     }
 
-    /// Its number in its file system.
     pub fn inode(&self) -> u64 {
         std::os::unix::fs::MetadataExt::ino(&self.meta)
     }
 
-    /// See [`fingerprint`].
     pub fn fingerprint(&self, path: &Path) -> Result<String, Error> {
         let length = self.meta.len();
         let cache = ReadCache::new(&self.file);
@@ -135,17 +125,13 @@ impl Opened {
     }
 }
 
-/// The facts about the ELF file at `path`.
-/// # Errors
-/// The file cannot be read, is larger than 1 GiB, or is no intact ELF file.
+/// The facts about the ELF file at `path`, which has at most 1 GiB.
 pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
     read(Opened::new(path, path)?, path)
 }
 
 /// The build-id of the ELF file at `open`, else a hash of its beginning and its length: what a program is
 /// known by from one run to the next.
-/// # Errors
-/// It can't be read, or is no ELF file.
 pub fn fingerprint(open: &Path) -> Result<String, Error> {
     Opened::new(open, open)?.fingerprint(open)
 }
@@ -158,9 +144,9 @@ pub(crate) fn relevant_module(opened: Opened, path: &Path) -> Result<Option<Modu
     read(opened, path).map(Some)
 }
 
-/// Whether this is an ELF file that can neither start a region nor ask about a team: it would have to name
-/// the functions among its dynamic symbols or in its data. This holds for nearly all of a Python process's
-/// 200 libraries, so most of their 150 MB isn't read.
+/// Whether this ELF file can neither start a region nor call a query: it would have to name the functions
+/// among its dynamic symbols or in its data. That is nearly all of a Python process's 200 libraries, so most
+/// of their 150 MB isn't read.
 fn names_nothing(file: &File) -> bool {
     let Some(pieces) = may_name(&ReadCache::new(file)) else { return false };
     let openmp = Openmp::new();
@@ -176,7 +162,7 @@ fn names_nothing(file: &File) -> bool {
 
 /// What is read at once, in bytes: it stays in the processor's cache.
 const WINDOW: usize = 1 << 18;
-/// At least as long as any prefix, and as what is known to tell nothing.
+/// At least as long as any prefix, and any known name that is no query.
 const LONGEST_NAME: usize = 32;
 
 /// A part of a file in which names of functions may stand.
@@ -250,13 +236,10 @@ fn read(opened: Opened, path: &Path) -> Result<ModuleFacts, Error> {
 }
 
 /// The facts about an ELF file in memory; the path is empty and `setuid` false.
-/// # Errors
-/// The bytes are no intact ELF file.
 pub fn module_from_bytes(bytes: &[u8]) -> Result<ModuleFacts, Error> {
     facts(bytes, Path::new(""))
 }
 
-/// See [`names_nothing`].
 fn names_something<'a, R: ReadRef<'a>>(file: R) -> bool {
     let openmp = Openmp::new();
     let is_named = |piece: Piece| {
@@ -286,7 +269,7 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         thread_local: elf.has_tls
             || starts(THREADPRIVATE)
             || elf.imports.keys().any(|name| keeps_for_threads(name)),
-        size_use: size_use::judge(&code),
+        size_use: size_use::analyse(&code),
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,
     };

@@ -11,13 +11,11 @@ use std::path::Path;
 /// What a file means for a process that maps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Module {
-    /// The reason against changed team sizes.
     pub objection: Option<String>,
     /// Where the regions wait by spinning, if they do; file addresses.
     pub spins: Option<Spins>,
     /// The build-id, else a hash of the code.
     pub fingerprint: String,
-    /// Virtual address minus file offset of the code.
     pub code_offset: Option<u64>,
 }
 
@@ -52,7 +50,6 @@ impl ModuleCache {
         Ok(module)
     }
 
-    /// Adds the entries of another cache.
     pub fn extend(&mut self, other: ModuleCache) {
         self.files.extend(other.files);
     }
@@ -66,20 +63,14 @@ impl ModuleCache {
         }
     }
 
-    /// The number of files.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Whether the cache is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// The entries that `other` doesn't have.
-    #[must_use]
     pub fn beyond(mut self, other: &ModuleCache) -> ModuleCache {
         self.files.retain(|identity, _| !other.files.contains_key(identity));
         self

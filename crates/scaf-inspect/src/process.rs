@@ -14,19 +14,15 @@ use std::path::{Path, PathBuf};
 const MAX_MAPPINGS: usize = 1 << 18;
 /// Most bytes of a line: PATH_MAX, four-fold escaped, and the columns before it.
 const MAX_LINE: u64 = 20_000;
-/// Bytes of a command line that are looked at.
 pub const MAX_ARGUMENTS: u64 = 1 << 20;
 /// Most files with code in one process; Python with scikit-learn has 250.
 const MAX_MODULES: usize = 4096;
 
-/// Whether team sizes may be changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "resizable", rename_all = "snake_case")]
 pub enum Resizable {
-    /// Nothing found in the code speaks against it.
     #[default]
     Yes,
-    /// Team sizes should be kept.
     No {
         /// The module and what it does, as a sentence without its full stop.
         why: String,
@@ -42,14 +38,12 @@ impl Resizable {
     }
 }
 
-/// What is known about a running process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
     /// The modules that use OpenMP, without the runtimes.
     pub modules: Vec<PathBuf>,
-    /// Whether team sizes may be changed.
     pub resizable: Resizable,
-    /// The same if nothing spoke against it in the executable itself: its libraries' code may.
+    /// The same without the executable itself: its libraries' code only.
     pub others: Resizable,
     /// Where the regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
@@ -58,29 +52,23 @@ pub struct ProcessFacts {
     /// The marks of all such loops that don't yield by themselves, at their addresses in memory
     /// ([`scaf_team::arch::spin_marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
-    /// The program's identity, if it could be determined.
     pub origin: Option<Origin>,
 }
 
-/// Identifies a program across runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The executable's build-id, else a hash.
     pub executable: String,
-    /// A hash of the arguments.
     pub arguments: u64,
     /// The modules that use OpenMP.
     pub modules: Vec<Loaded>,
 }
 
-/// Where a module's code is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
     /// The build-id, else a hash of the code.
     pub fingerprint: String,
-    /// Where the code begins in memory.
     pub start: u64,
-    /// Where the code ends in memory.
     pub end: u64,
     /// Address in memory minus address in the file.
     pub bias: u64,
@@ -101,23 +89,22 @@ struct Mapping {
 enum Mapped {
     File(Mapping),
     /// Code from no readable file, such as a just-in-time compiler's, and where it lies.
-    Homeless(String),
+    Anonymous(String),
 }
 
 const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
 
-/// Whether that are our own stubs ([`scaf_team::arch::spin_marks::NAME`]).
+/// Whether these are scaf's own stubs.
 fn are_stubs(name: &[u8]) -> bool {
     let rest = name.strip_prefix(b"/memfd:").and_then(|rest| rest.strip_prefix(NAME.to_bytes()));
     rest == Some(b" (deleted)")
 }
 
-/// All that is looked at of a process, opened. Judging it ([`Opened::facts`]) opens nothing more, so that it
-/// may happen in a process that can't.
+/// A process's files, opened. [`Opened::facts`] opens nothing more: it may run where `open` is forbidden.
 pub struct Opened {
     pid: u32,
     code: Vec<(Mapping, Result<OpenedFile, Error>)>,
-    homeless: Option<String>,
+    anonymous: Option<String>,
     too_many: bool,
     /// The executable's path, as the mappings have it.
     path: Option<PathBuf>,
@@ -128,19 +115,16 @@ pub struct Opened {
 /// Inspects everything that process `pid` has mapped. `proc_root` is `/proc`, or a folder like it.
 ///
 /// Call it again, with the same `cache`, when the process has loaded further libraries.
-/// # Errors
-/// The process is gone or may not be examined. A module that cannot be read counts against resizing.
+/// A module that cannot be read counts against resizing.
 pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<ProcessFacts, Error> {
     Ok(Opened::new(pid, proc_root)?.facts(cache))
 }
 
 impl Opened {
-    /// Opens what process `pid` has mapped, as [`process`] does.
-    /// # Errors
-    /// As for [`process`].
+    /// Opens what process `pid` has mapped; errors are those of [`process`].
     pub fn new(pid: u32, proc_root: &Path) -> Result<Opened, Error> {
         let folder = proc_root.join(pid.to_string());
-        let (mut mappings, homeless) = mappings(pid, &folder.join("maps"))?;
+        let (mut mappings, anonymous) = mappings(pid, &folder.join("maps"))?;
         let too_many = mappings.len() > MAX_MODULES;
         mappings.truncate(if too_many { 0 } else { MAX_MODULES });
         mappings.retain(|mapping| !is_runtimes_file(&mapping.path));
@@ -151,15 +135,14 @@ impl Opened {
         let code = mappings.into_iter().map(opened).collect();
         let exe = folder.join("exe");
         let (path, executable) = (executable(&folder), OpenedFile::new(&exe, &exe).ok());
-        Ok(Opened { pid, code, homeless, too_many, path, executable, arguments: arguments(&folder).ok() })
+        Ok(Opened { pid, code, anonymous, too_many, path, executable, arguments: arguments(&folder).ok() })
     }
 
-    /// What is known about the process.
     pub fn facts(self, cache: &mut ModuleCache) -> ProcessFacts {
         let (mut facts, pid) = (ProcessFacts::default(), self.pid);
-        if let Some(place) = self.homeless {
+        if let Some(place) = self.anonymous {
             facts.refuse_all(format!(
-                "process {pid} runs code that stands in no file and cannot be judged, in {place}"
+                "process {pid} runs code that is in no file and cannot be analysed, in {place}"
             ));
         }
         if self.too_many {
@@ -251,17 +234,17 @@ fn open(folder: &Path, mapping: &Mapping) -> Result<OpenedFile, Error> {
     if mapping.deleted {
         return OpenedFile::new(&link, &mapping.path);
     }
-    // A container's /usr/lib is not ours: look in the process's own root.
+    // A container has another /usr/lib than the host: look in the process's own root.
     let rooted = match mapping.path.strip_prefix("/") {
         Ok(relative) => folder.join("root").join(relative),
         Err(_) => mapping.path.clone(),
     };
     let own = OpenedFile::new(&rooted, &mapping.path);
     own.or_else(|why| {
-        // The same path may be another file here than there.
-        let ours = || OpenedFile::new(&mapping.path, &mapping.path).ok();
+        // The same path may be another file in this root.
+        let here = || OpenedFile::new(&mapping.path, &mapping.path).ok();
         let same = |file: &OpenedFile| mapping.identity.1.parse() == Ok(file.inode());
-        OpenedFile::new(&link, &mapping.path).ok().or_else(|| ours().filter(same)).ok_or(why)
+        OpenedFile::new(&link, &mapping.path).ok().or_else(|| here().filter(same)).ok_or(why)
     })
 }
 
@@ -271,19 +254,19 @@ fn mappings(pid: u32, maps: &Path) -> Result<(Vec<Mapping>, Option<String>), Err
     let mut reader = BufReader::new(std::fs::File::open(maps).map_err(failed)?);
     let mut seen = HashSet::new();
     let mut found = Vec::new();
-    let mut homeless = None;
+    let mut anonymous = None;
     let mut line = Vec::new();
     for _ in 0..MAX_MAPPINGS {
         line.clear();
         let read = std::io::Read::take(&mut reader, MAX_LINE).read_until(b'\n', &mut line).map_err(failed)?;
         if read == 0 {
-            return Ok((found, homeless));
+            return Ok((found, anonymous));
         }
         match mapping(&line) {
             Some(Mapped::File(mapping)) if seen.insert((mapping.identity.clone(), mapping.path.clone())) => {
                 found.push(mapping);
             }
-            Some(Mapped::Homeless(place)) => drop(homeless.get_or_insert(place)),
+            Some(Mapped::Anonymous(place)) => drop(anonymous.get_or_insert(place)),
             Some(Mapped::File(_)) | None => {}
         }
     }
@@ -315,7 +298,7 @@ fn mapping(line: &[u8]) -> Option<Mapped> {
     }
     if !rest.starts_with(b"/") || rest.starts_with(b"/memfd:") {
         let name = if rest.is_empty() { "anonymous memory".into() } else { String::from_utf8_lossy(rest) };
-        return Some(Mapped::Homeless(format!("{name} at {range}")));
+        return Some(Mapped::Anonymous(format!("{name} at {range}")));
     }
     let (name, deleted) = match rest.strip_suffix(b" (deleted)") {
         Some(name) => (name, true),
@@ -339,21 +322,21 @@ mod tests {
         assert_eq!(mapping(b"7f12-7f34 rw-p 00001000 08:01 77   /usr/lib/liba.so\n"), None);
         assert_eq!(mapping(b"7f12-7f34 r-xp 00000000 00:00 0    [vdso]\n"), None);
         assert_eq!(mapping(b"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0    [vsyscall]\n"), None);
-        let ours = b"7f12-7f34 r-xp 00000000 00:01 12    /memfd:scaf-yields (deleted)\n";
-        assert_eq!(mapping(ours), None);
+        let own = b"7f12-7f34 r-xp 00000000 00:01 12    /memfd:scaf-yields (deleted)\n";
+        assert_eq!(mapping(own), None);
         let others = b"7f12-7f34 r-xp 00000000 00:01 12    /memfd:scaf-yields-too (deleted)\n";
-        assert!(matches!(mapping(others), Some(Mapped::Homeless(_))));
+        assert!(matches!(mapping(others), Some(Mapped::Anonymous(_))));
         assert_eq!(mapping(b"\n"), None);
     }
 
     #[test]
     fn code_without_a_file_is_noticed_and_data_without_one_is_not() {
-        let homeless = |line: &[u8]| matches!(mapping(line), Some(Mapped::Homeless(_)));
-        assert!(homeless(b"7f12-7f34 rwxp 00000000 00:00 0 \n"));
-        assert!(homeless(b"7f12-7f34 r-xp 00000000 00:00 0 [anon:jit]\n"));
-        assert!(homeless(b"7f12-7f34 r-xs 00000000 00:01 9 /memfd:jit (deleted)\n"));
-        assert!(!homeless(b"7f12-7f34 rw-p 00000000 00:00 0 \n"));
-        assert!(!homeless(b"7f12-7f34 rw-s 00000000 00:01 9 /memfd:scaf-report (deleted)\n"));
+        let anonymous = |line: &[u8]| matches!(mapping(line), Some(Mapped::Anonymous(_)));
+        assert!(anonymous(b"7f12-7f34 rwxp 00000000 00:00 0 \n"));
+        assert!(anonymous(b"7f12-7f34 r-xp 00000000 00:00 0 [anon:jit]\n"));
+        assert!(anonymous(b"7f12-7f34 r-xs 00000000 00:01 9 /memfd:jit (deleted)\n"));
+        assert!(!anonymous(b"7f12-7f34 rw-p 00000000 00:00 0 \n"));
+        assert!(!anonymous(b"7f12-7f34 rw-s 00000000 00:01 9 /memfd:scaf-report (deleted)\n"));
     }
 
     #[test]

@@ -12,26 +12,19 @@ use std::path::Path;
 /// Bytes of a script's first line that the kernel reads (BINPRM_BUF_SIZE).
 const SCRIPT_LINE: u64 = 256;
 
-/// What kind of file a program is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProgramKind {
-    /// A compiled program or library.
     Elf {
         /// The facts about the file, without its libraries; see [`crate::process()`] for those.
         facts: ModuleFacts,
     },
     /// A script: its interpreter and that one's libraries decide.
-    Script {
-        /// The interpreter's command line in the script.
-        interpreter: String,
-    },
+    Script { interpreter: String },
 }
 
-/// The facts about a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramFacts {
-    /// The kind of file, with its facts.
     pub program: ProgramKind,
     /// Whether `scaf run` can preload its library into the program.
     pub manageable: bool,
@@ -41,9 +34,7 @@ pub struct ProgramFacts {
     pub verdict: Vec<String>,
 }
 
-/// Inspects the program at `path`.
-/// # Errors
-/// The file cannot be read, or is neither an ELF file nor a script.
+/// Inspects the program at `path`: an ELF file or a script.
 pub fn program(path: &Path) -> Result<ProgramFacts, Error> {
     if let Some(interpreter) = interpreter(path)? {
         return Ok(script(path, interpreter));

@@ -1,4 +1,4 @@
-//! Each sample in tests/samples is compiled at every level and judged. `depends_*` must always be refused;
+//! Each sample in tests/samples is compiled at every level and analysed. `depends_*` must always be refused;
 //! `harmless_*` must pass at the usual levels.
 
 use scaf_inspect::{ModuleFacts, SizeUse, module};

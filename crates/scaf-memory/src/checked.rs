@@ -5,7 +5,6 @@ use crate::{Error, Profiles};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
-/// Most executables that are kept; those checked last.
 const EXECUTABLES: u32 = 1000;
 
 /// The result of testing an executable.
@@ -14,13 +13,11 @@ const EXECUTABLES: u32 = 1000;
 pub struct Checked {
     /// Its build-id, else a hash of it.
     pub executable: String,
-    /// Its name for people.
     pub name: String,
     /// Whether the teams of its own code may be resized.
     pub resizable: bool,
     /// When: year-month-day.
     pub date: String,
-    /// How many runs that rests on.
     pub runs: u32,
 }
 

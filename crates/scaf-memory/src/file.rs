@@ -201,7 +201,7 @@ pub(crate) fn error(path: &Path, source: rusqlite::Error) -> Error {
         other => other.sqlite_error_code(),
     };
     match code {
-        // Our statements fit our tables and violate no constraint: such an error means foreign or damaged
+        // These statements fit these tables and violate no constraint: such an error means foreign or damaged
         // tables. `Unknown` is a missing table or column.
         Some(
             ErrorCode::DatabaseCorrupt

@@ -11,6 +11,7 @@
 //! read from it is checked.
 
 #![forbid(unsafe_code)]
+#![allow(missing_docs)] // names say enough of many items
 
 mod checked;
 mod error;

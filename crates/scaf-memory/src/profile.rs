@@ -5,18 +5,15 @@ use scaf_policy::estimate::Estimate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Identifies a program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Key {
     /// The kind of machine: a home may be shared by several, and times differ between them.
     pub machine: String,
     /// The executable's build-id, else a hash of it.
     pub executable: String,
-    /// A hash of its arguments.
     pub arguments: u64,
 }
 
-/// Identifies a region.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct RegionKey {
     /// The build-id of the file that its outlined function is in, else a hash of its code.
@@ -27,14 +24,10 @@ pub struct RegionKey {
     pub marks: bool,
 }
 
-/// What is remembered of a program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Profile {
-    /// Which program.
     pub key: Key,
-    /// The program's name for people.
     pub name: String,
-    /// Number of runs that contributed.
     pub runs: u32,
     /// When the latest run was kept, in seconds since 1970.
     pub seen_s: u64,
@@ -42,17 +35,13 @@ pub struct Profile {
     pub serial: f64,
     /// Seconds per second of running in regions of which no run ended, by their DoP.
     pub other: BTreeMap<u32, f64>,
-    /// Its regions.
     pub regions: Vec<ProfiledRegion>,
 }
 
-/// What is remembered of one region.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ProfiledRegion {
-    /// The region.
     #[serde(flatten)]
     pub key: RegionKey,
-    /// Runs per second of the program's running.
     pub runs_per_s: f64,
     /// How long a run takes at each DoP that occurred, sorted by DoP.
     pub points: Vec<Point>,
@@ -61,9 +50,7 @@ pub struct ProfiledRegion {
 /// How long a region's runs take at one DoP.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Point {
-    /// The DoP.
     pub dop: u32,
-    /// Seconds per run.
     pub seconds: f64,
     /// Standard error of `seconds`, relative to it.
     pub error_ratio: f64,
@@ -74,22 +61,16 @@ pub struct Point {
 pub struct Recalled {
     /// The program's own profile, or that of the same executable with other arguments.
     pub profile: Profile,
-    /// Whether the arguments are the same.
     pub same: bool,
 }
 
-/// A program in a list.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Summary {
-    /// Its number in this file.
     pub id: i64,
-    /// The program's name for people.
     pub name: String,
-    /// Number of runs that contributed.
     pub runs: u32,
     /// When the latest run was kept, in seconds since 1970.
     pub seen_s: u64,
-    /// Number of known regions.
     pub regions: u32,
 }
 

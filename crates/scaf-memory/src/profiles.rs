@@ -28,8 +28,7 @@ impl Profiles {
         Profiles { path: path.to_owned(), renews: false, file: None, aside: None }
     }
 
-    /// As [`Profiles::at`], but a damaged file, or one of another version, is renamed (`.broken`) and
-    /// replaced.
+    /// As [`Profiles::at`], but a damaged file, or another version's, is renamed (`.broken`).
     pub fn renewing(path: &Path) -> Profiles {
         Profiles { renews: true, ..Profiles::at(path) }
     }
@@ -104,7 +103,6 @@ impl Profiles {
         Ok(list.unwrap_or_default())
     }
 
-    /// The program with that number.
     pub fn program(&mut self, id: i64) -> Result<Option<Profile>, Error> {
         Ok(self.with(false, |connection| profile(connection, id))?.flatten())
     }

@@ -194,7 +194,7 @@ fn older_and_newer_versions_are_set_aside_or_named() {
         assert!(memory.set_aside().is_some());
         memory.keep(&profile(1, 1), true).unwrap();
     }
-    // Somebody else's tables, and ours with a column less.
+    // Another program's tables, and scaf's with a column less.
     for sql in ["PRAGMA user_version = 0", "ALTER TABLE points DROP COLUMN error"] {
         let place = Place::new();
         place.memory().keep(&profile(1, 1), true).unwrap();

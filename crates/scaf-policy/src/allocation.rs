@@ -1,4 +1,4 @@
-//! What a policy is asked, and what it answers.
+//! A policy's input and output.
 
 use crate::fusion::Measured;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct ProgramId(pub u64);
 
-/// What there is to give away at the moment of a decision.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// Contexts the daemon may give away, less those that unmanaged programs keep busy. 0 is read as 1.
@@ -19,10 +18,8 @@ pub struct Machine {
     /// whole machine (may differ from `capacity`), in any order; empty where unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<u32>,
-    /// Which programs may be made to take turns.
     #[serde(default)]
     pub gang: Gang,
-    /// Whom contexts and time are divided among.
     #[serde(default)]
     pub users: Users,
 }
@@ -38,18 +35,15 @@ impl Machine {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gang {
-    /// Nobody.
     Off,
     /// Programs started with `scaf run --rigid` and those beside them, and whom a turn-making policy picks.
     #[default]
     Asked,
-    /// Also programs that were found to spin.
     Spinning,
     /// Also programs that outnumber the contexts.
     Auto,
 }
 
-/// Whom contexts and time are divided among.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Users {
@@ -63,7 +57,6 @@ pub enum Users {
 /// One program at the moment of a decision, as the policy sees it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Program {
-    /// Which program.
     pub id: ProgramId,
     /// Its user. Each user is due as much as any other ([`Users`]).
     #[serde(default)]
@@ -137,7 +130,6 @@ impl Program {
     }
 }
 
-/// The degree of parallelism that a program is given.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dop {
@@ -147,12 +139,9 @@ pub enum Dop {
     Contexts(u32),
 }
 
-/// What one program is given, and why.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Share {
-    /// Which program.
     pub id: ProgramId,
-    /// How many contexts.
     pub dop: Dop,
     /// A short sentence with the numbers that led to `dop`, for people.
     pub reason: String,
@@ -201,7 +190,6 @@ impl Allocation {
         self.contexts_of(self.shares.iter().find(|share| share.id == id)?)
     }
 
-    /// The same as [`Allocation::contexts`] for a share.
     pub fn contexts_of(&self, share: &Share) -> Option<u32> {
         let Dop::Contexts(dop) = share.dop else { return None };
         let kept = self.keeps.iter().find(|(id, _)| *id == share.id);
@@ -229,17 +217,12 @@ impl From<Vec<Share>> for Allocation {
 pub struct Decision {
     /// Its number, from 1.
     pub number: u64,
-    /// The policy's name.
     pub policy: String,
-    /// What there was to give away, and when.
     pub machine: Machine,
-    /// Who was there.
     pub programs: Vec<Program>,
-    /// What each of them got.
     pub allocation: Allocation,
 }
 
-/// What policies that have a choice aim at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
@@ -250,10 +233,8 @@ pub enum Objective {
     Fair,
 }
 
-/// How policies that have a choice decide.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
-    /// What to aim at.
     pub objective: Objective,
     /// No program's speedup is to fall below this share (0 to 1) of its speedup with an equal part.
     pub floor: f64,
@@ -274,7 +255,6 @@ impl Default for Settings {
 
 /// Says how many contexts each program gets. It remembers only earlier calls: no clock, no randomness.
 pub trait Policy: Send {
-    /// Its name in the registry.
     fn name(&self) -> &'static str;
 
     /// Divides the machine among `programs`, whose order does not matter to the result.
@@ -290,7 +270,7 @@ pub trait Policy: Send {
         None
     }
 
-    /// Whether it lends contexts of programs in serial phases ([`Program::serial`]), which then tell the end.
+    /// Whether it lends contexts of programs in serial phases, which then report the phase's end.
     fn lends(&self) -> bool {
         false
     }

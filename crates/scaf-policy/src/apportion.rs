@@ -1,6 +1,5 @@
-//! Divides contexts in proportion to claims, within floors and caps: everyone who is not held by a floor or a
-//! cap gets the same number for each unit of claim (water-filling). Largest remainders round the numbers:
-//! down, then up where the most was lost (SCAF, section 3.3, after equation 9).
+//! Divides contexts in proportion to claims, within floors and caps (water-filling). Largest remainders round
+//! the numbers (SCAF, section 3.3, after equation 9).
 
 use crate::{Program, ProgramId};
 

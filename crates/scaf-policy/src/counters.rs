@@ -1,11 +1,9 @@
-//! Speedup from hardware counters, which see what useful time over wall time is blind to. Two estimates, each
-//! of the DoP that it was measured at:
-//! - **IPC** (SCAF, section 4.3.2): E_parallel = P_parallel / P(S), the instructions per cycle of a thread in
-//!   a team over those of the same work done serially. P(S) comes from intervals at DoP 1 or an experiment.
-//! - **Stalls** (SCALO, equations 6 to 9): stall cycles that threads cause each other are no work, and are
-//!   taken off the useful time before it is compared with the wall time. This needs no serial run.
-//!
-//! Events that share fewer counters are *multiplexed*: each is counted a part of the time and scaled up.
+//! Speedup from hardware counters, by two estimates, each of the DoP that it was measured at
+//! (docs/internals/estimates.md):
+//! - **IPC** (SCAF, section 4.3.2): instructions per cycle of a thread in a team over those of the same work
+//!   done serially, P(S), which comes from intervals at DoP 1 or an experiment.
+//! - **Stalls** (SCALO, equations 6 to 9): stall cycles that threads cause each other are subtracted from the
+//!   useful time. This needs no serial run.
 
 use crate::efficiency::{Interval, LowPass, finite};
 use crate::estimate::Estimate;
@@ -27,7 +25,6 @@ const MOST_INTERVALS: u32 = 8;
 /// An event, counted of one thread or of all threads of a program, in user space.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Event {
-    /// Instructions that were retired.
     Instructions,
     /// Cycles of the processor while the thread ran.
     Cycles,
@@ -43,11 +40,9 @@ pub enum Event {
     LlcMisses,
 }
 
-/// How many events there are.
 pub const EVENTS: usize = 7;
 
 impl Event {
-    /// All, in order.
     pub const ALL: [Event; EVENTS] = [
         Event::Instructions,
         Event::Cycles,
@@ -84,7 +79,6 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The sum of the two.
     #[must_use]
     pub fn plus(self, other: Reading) -> Reading {
         Reading {
@@ -107,12 +101,10 @@ impl Reading {
     }
 }
 
-/// An event's count over an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Counted {
     /// How often it happened, scaled up for the time in which it wasn't counted.
     pub count: f64,
-    /// How long its threads ran, in seconds.
     pub cpu_s: f64,
     /// The share of that in which it was counted, above 0 and at most 1.
     pub share: f64,
@@ -159,17 +151,13 @@ impl Counts {
 /// Rates over an interval. Ratios are of all the program's threads together.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rates {
-    /// Instructions a second of wall time.
     pub instructions_per_s: Option<f64>,
     /// Cycles a second of wall time, over all contexts.
     pub cycles_per_s: Option<f64>,
-    /// Instructions per cycle of a thread.
     pub ipc: Option<f64>,
     /// Share of the cycles in which a load waited that had missed the private caches, 0 to 1.
     pub stall_ratio: Option<f64>,
-    /// Share of hits in the last private cache, 0 to 1.
     pub l2_hit_ratio: Option<f64>,
-    /// Share of hits in the last-level cache, 0 to 1.
     pub llc_hit_ratio: Option<f64>,
     /// Share of the cycles that threads cost each other in the memory system, 0 to 1 (SCALO, equation 8).
     pub contention_ratio: Option<f64>,
@@ -272,7 +260,6 @@ impl Mean {
     }
 }
 
-/// What the counters say of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
     /// P(S): the same as `parallel`, at DoP 1.
@@ -338,8 +325,7 @@ impl Counters {
             self.serial_age_s = 0.0;
             return;
         }
-        // Instructions of threads that spin while they wait can't be distinguished from work: none to twice
-        // as many.
+        // Instructions of spinning threads can't be distinguished from work: none to twice as many.
         let waits = if cpu_s > 0.0 { (1.0 - working * interval.dt_s / cpu_s).clamp(0.0, 1.0) } else { 1.0 };
         self.parallel.add(interval.dt_s, ipc.value * working, ipc.error + waits / 2.0);
     }
@@ -351,7 +337,6 @@ impl Counters {
         self.serial_age_s = 0.0;
     }
 
-    /// The rates of the latest interval.
     pub fn latest(&self) -> Option<Rates> {
         self.latest
     }

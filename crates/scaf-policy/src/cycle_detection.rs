@@ -1,7 +1,5 @@
-//! Notices when a feedback loop goes round in circles, and picks where to stop. A policy that fits its model
-//! to the latest efficiency need not come to rest. When it is about to return to an earlier place, the best
-//! place is *held* until the programs behave differently there. A *place* is an allocation, one DoP a
-//! program, in a fixed order; its *worth* is the weighted sum of speedups measured there.
+//! Detects cycles of a feedback loop: when it is about to return to an earlier *place* (an allocation), the
+//! best of them by *worth* (weighted sum of speedups measured there) is *held* until programs change.
 
 /// Places a loop has been, latest last.
 #[derive(Debug, Default)]

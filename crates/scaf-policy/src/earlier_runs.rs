@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 
 /// Added to the error of another run's observations: machines and inputs differ a little from day to day.
 const ANOTHER_RUN: f64 = 0.05;
-/// Range of believable seconds for a run of a region.
+/// Range of plausible seconds for a run of a region.
 const SECONDS: std::ops::RangeInclusive<f64> = 1e-9..=1e6;
 const MOST_DOP: u32 = 65_535;
 
-/// All that earlier runs taught about a program.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct EarlierRuns {
     /// Its regions, by their numbers in [`crate::observed::Runs`].
@@ -18,7 +17,6 @@ pub struct EarlierRuns {
     pub mix: Mix,
 }
 
-/// What earlier runs taught about a region.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EarlierRegion {
     /// Its runs in a second of the program's running.
@@ -136,7 +134,7 @@ mod tests {
         let one_s = work / f64::from(dop).powf(0.8);
         let serial_s = work / 9.0;
         let rounds = 0.25 / (one_s + serial_s);
-        let runs = [Runs { region: 1, dop, runs: rounds, count: rounds, wall_s: rounds * one_s }];
+        let runs = [Runs::of(1, dop, rounds, rounds * one_s)];
         for _ in 0..intervals {
             observed.add(&Spell { dop, dt_s: 0.25, parallel_s: rounds * one_s, runs: &runs });
         }
@@ -203,9 +201,7 @@ mod tests {
     #[test]
     fn a_program_that_scales_otherwise_now_is_believed() {
         let mut second = informed(first_run().past());
-        let runs = |dop: u32, one_s: f64| {
-            [Runs { region: 1, dop, runs: 0.25 / one_s, count: 0.25 / one_s, wall_s: 0.25 }]
-        };
+        let runs = |dop: u32, one_s: f64| [Runs::of(1, dop, 0.25 / one_s, 0.25)];
         for _ in 0..8 {
             second.add(&Spell { dop: 4, dt_s: 0.25, parallel_s: 0.25, runs: &runs(4, 0.7e-3) });
             second.add(&Spell { dop: 1, dt_s: 0.25, parallel_s: 0.25, runs: &runs(1, 1e-3) });
@@ -235,7 +231,7 @@ mod tests {
         for _ in 0..39 {
             observed.add(&Spell { dop: 2, dt_s: 0.25, parallel_s: 0.25, runs: &[] });
         }
-        let end = [Runs { region: 1, dop: 2, runs: 1.0, count: 1.0, wall_s: 10.0 }];
+        let end = [Runs::of(1, 2, 1.0, 10.0)];
         observed.add(&Spell { dop: 2, dt_s: 0.25, parallel_s: 0.25, runs: &end });
         let past = observed.past();
         assert!((past.regions[&1].runs_per_s - 0.1).abs() < 1e-9, "{past:?}");

@@ -1,15 +1,9 @@
-//! From a client's measurements to one efficiency a program.
-//!
-//! SCAF (section 4.3.2) compares instructions per cycle in a region with those of a serial experiment. Most
-//! machines of our users have no counters, so *useful* time takes their place: the time that threads spend
-//! inside the region's function less their waits. Over wall time dt on p contexts E = (useful + serial) / (p
-//! dt), the paper's weighted mean of E_parallel and E_serial = 1/p: an upper bound, blind to memory
-//! contention.
+//! From a client's measurements to one efficiency a program, SCAF's (section 4.3.2) with *useful* time in
+//! place of instructions per cycle: over wall time dt on p contexts E = (useful + serial) / (p dt). It is an
+//! upper bound, since it doesn't see memory contention.
 
-/// What one program did in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
-    /// Wall time of the interval, in seconds.
     pub dt_s: f64,
     /// Mean number of contexts granted, at least 1.
     pub p: f64,
@@ -76,7 +70,6 @@ impl LowPass {
         new
     }
 
-    /// The smoothed value; `None` before the first.
     pub fn value(&self) -> Option<f64> {
         self.value
     }

@@ -12,7 +12,6 @@ pub(crate) const GUESS: f64 = 0.3;
 /// A number with its relative standard error.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The number.
     pub value: f64,
     /// Its standard error over its value.
     pub error: f64,

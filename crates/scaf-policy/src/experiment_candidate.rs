@@ -1,7 +1,6 @@
-//! Which region is worth a serial experiment (SCAF, section 4.3.1): a run on one context, in a copy of the
-//! process, beside the program's own run on one context less. It is for programs whose S(1) nothing else
-//! tells. It costs a context and the time to copy memory, so the process has to be small and the region long.
-//! The speedup found is the *effective* one (TACO, section 3.2): the other contexts are busy meanwhile.
+//! Which region is worth a serial experiment (SCAF, section 4.3.1): a run on one context in a copy of the
+//! process, for programs whose S(1) nothing else shows. It costs a context and the time to copy memory, so
+//! the process has to be small and the region long. The speedup found is the *effective* one (TACO, 3.2).
 
 use crate::observed::{Observed, RegionAt};
 
@@ -22,12 +21,9 @@ const WORTH: f64 = 0.15;
 /// A time of which a larger part went into copying memory says nothing about the region.
 const LOST: f64 = 0.1;
 
-/// A region that could be tried.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Candidate {
-    /// The region's number.
     pub region: u64,
-    /// Seconds a run takes at the program's DoP.
     pub mean_s: f64,
 }
 
@@ -71,34 +67,23 @@ mod tests {
     const ANY: fn(&RegionAt) -> bool = |_| true;
     const NONE: fn(&RegionAt) -> bool = |_| false;
 
+    fn add(observed: &mut Observed, dop: u32, runs: &[Runs]) {
+        observed.add(&Spell { dop, dt_s: 0.25, parallel_s: 0.25, runs });
+    }
+
     fn ran(dop: u32, regions: &[(u64, f64)]) -> Observed {
         let mut observed = Observed::default();
-        for _ in 0..6 {
-            let share = 0.25 / regions.len() as f64;
-            let runs: Vec<Runs> = regions
-                .iter()
-                .map(|(region, mean_s)| Runs {
-                    region: *region,
-                    dop,
-                    runs: share / mean_s,
-                    count: share / mean_s,
-                    wall_s: share,
-                })
-                .collect();
-            observed.add(&Spell { dop, dt_s: 0.25, parallel_s: 0.25, runs: &runs });
-        }
+        let share = 0.25 / regions.len() as f64;
+        let runs = |(region, mean_s): &(u64, f64)| Runs::of(*region, dop, share / mean_s, share);
+        let runs: Vec<Runs> = regions.iter().map(runs).collect();
+        (0..6).for_each(|_| add(&mut observed, dop, &runs));
         observed
     }
 
     #[test]
     fn the_region_with_most_time_is_tried_once() {
         let mut observed = ran(2, &[(1, 0.01), (2, 0.02)]);
-        observed.add(&Spell {
-            dop: 2,
-            dt_s: 0.25,
-            parallel_s: 0.25,
-            runs: &[Runs { region: 2, dop: 2, runs: 12.0, count: 12.0, wall_s: 0.25 }],
-        });
+        add(&mut observed, 2, &[Runs::of(2, 2, 12.0, 0.25)]);
         let first = candidate(&observed, 2, ANY, NONE).unwrap();
         assert_eq!(first.region, 2);
         assert!((first.mean_s - 0.0204).abs() < 0.001, "{first:?}");
@@ -122,12 +107,7 @@ mod tests {
         assert_eq!(candidate(&ran(16, &[(1, 0.1)]), 16, ANY, NONE), None);
         assert!(candidate(&ran(2, &[(1, 0.1)]), 2, ANY, NONE).is_some());
         let mut known = ran(2, &[(1, 0.01)]);
-        known.add(&Spell {
-            dop: 1,
-            dt_s: 0.25,
-            parallel_s: 0.25,
-            runs: &[Runs { region: 1, dop: 1, runs: 13.0, count: 13.0, wall_s: 0.25 }],
-        });
+        add(&mut known, 1, &[Runs::of(1, 1, 13.0, 0.25)]);
         assert_eq!(candidate(&known, 2, ANY, NONE), None);
     }
 

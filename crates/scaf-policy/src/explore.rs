@@ -1,7 +1,6 @@
-//! Which DoP is worth a step: a short time at a DoP at which nothing was observed yet. The first step goes to
-//! 1 if the program never ran there. The next ones go to the DoP farthest from those observed
-//! ([`crate::observed`]), which halves what is unknown; the last ones to 1 again, until the speedup is sure,
-//! since a machine's speed drifts. Steps only go down: they take nothing from other programs.
+//! Which DoP is worth a step: a short time at a DoP at which nothing was observed yet. First 1, then the DoP
+//! farthest from those observed, which halves what is unknown, then 1 again until the speedup is sure. Steps
+//! only go down: they take nothing from other programs.
 
 use crate::observed::Observed;
 use std::collections::BTreeSet;
@@ -42,13 +41,7 @@ mod tests {
     fn ran_at(observed: &mut Observed, dop: u32) {
         let wall_s = 0.25;
         for _ in 0..6 {
-            let runs = [Runs {
-                region: 1,
-                dop,
-                runs: 10.0 * f64::from(dop).sqrt(),
-                count: 10.0 * f64::from(dop).sqrt(),
-                wall_s,
-            }];
+            let runs = [Runs::of(1, dop, 10.0 * f64::from(dop).sqrt(), wall_s)];
             observed.add(&Spell { dop, dt_s: 0.25, parallel_s: wall_s, runs: &runs });
         }
     }
@@ -88,7 +81,7 @@ mod tests {
     fn one_short_time_at_one_context_is_not_enough() {
         let mut observed = Observed::default();
         ran_at(&mut observed, 2);
-        let once = [Runs { region: 1, dop: 1, runs: 10.0, count: 10.0, wall_s: 0.25 }];
+        let once = [Runs::of(1, 1, 10.0, 0.25)];
         let spell = Spell { dop: 1, dt_s: 0.25, parallel_s: 0.25, runs: &once };
         let mut steps = 0;
         while step(&observed, (1, 2), &BTreeSet::new()) == Some(1) {

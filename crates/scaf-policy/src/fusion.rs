@@ -1,10 +1,8 @@
-//! One estimate of a speedup from several sources, with its error.
+//! One estimate of a speedup from several sources, weighted by their errors.
 //!
-//! Useful time over wall time ([`crate::efficiency`]) has little noise, but is blind to the memory system: an
+//! Useful time over wall time ([`crate::efficiency`]) has little noise, but doesn't see the memory system: an
 //! upper bound. The observed curve ([`crate::observed`]) and hardware counters see everything, with noise.
-//! They count by their errors, and what they say beyond the bound counts half: either may be wrong, since one
-//! thread that loses its core for a moment lengthens all waits. The bound counts, too, unless they are
-//! clearly lower. No speedup is believed clearly above p.
+//! What they say beyond the bound counts half. The bound counts, too, unless they are clearly lower.
 
 use crate::estimate::{Estimate, GUESS};
 use serde::{Deserialize, Serialize};
@@ -20,17 +18,13 @@ const CLEARLY: f64 = 3.0;
 /// An estimate rests on sources that have at least this share of its weight.
 const SHARE: f64 = 0.1;
 
-/// A speedup measured at one DoP.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
-    /// The DoP.
     pub dop: u32,
-    /// The speedup there.
     pub speedup: Estimate,
 }
 
 impl Measured {
-    /// By useful over wall.
     pub fn useful(dop: u32, speedup: f64) -> Measured {
         Measured { dop, speedup: Estimate { value: speedup, error: USEFUL_ERROR } }
     }
@@ -49,7 +43,6 @@ impl Measured {
     }
 }
 
-/// Where an estimate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -58,25 +51,19 @@ pub enum Source {
     Useful,
     /// Times of the same regions at other DoPs.
     Curve,
-    /// Hardware counters.
     Counters,
 }
 
-/// What the sources say of a program.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Inputs {
-    /// Useful over wall.
     pub useful: Option<Measured>,
-    /// Hardware counters.
     pub counters: Option<Measured>,
     /// The observed curve, at the DoP in question.
     pub curve: Option<Estimate>,
 }
 
-/// A speedup and its sources.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fused {
-    /// The speedup.
     pub speedup: Estimate,
     /// Sources that have a tenth of its weight or more.
     pub sources: Vec<Source>,

@@ -1,6 +1,5 @@
 //! What is known of a running program's speedup: how the daemon and the simulator make a policy's input of
-//! measurements. Useful over wall ([`Useful`]), the observed curve and the counters make one estimate at each
-//! DoP ([`Knowledge::speedup`]). A program is *judged* at the DoP that was measured last.
+//! measurements. A program is *judged* at the DoP that was measured last.
 
 use crate::efficiency::{Interval, LowPass};
 use crate::estimate::Estimate;
@@ -8,7 +7,6 @@ use crate::fusion::{self, Fused, Inputs, Measured, Source};
 use crate::observed::Observed;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most points of a curve.
 pub const MOST_POINTS: usize = 64;
 /// Useful time at an earlier DoP is remembered for so many seconds, at so many DoPs.
 const KEPT_S: f64 = 30.0;
@@ -17,13 +15,10 @@ const MOST_KEPT: usize = 16;
 const WORTHLESS: f64 = 0.5;
 
 /// How far a program has come. What it does before its first parallel work, such as reading its input, won't
-/// come again, so it is forgotten then. The interval in which that work begins is like neither side, and some
-/// programs have a first region long before their work: until a quarter of the time is parallel, or for two
-/// seconds, useful time says nothing. On 16 PUs a program that began with 0.3 s of serial work between its
-/// first two regions had one of them.
+/// come again, so it is forgotten then. Until a quarter of the time is parallel, or for two seconds, useful
+/// time says nothing: some programs have a first region long before their work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Stage {
-    /// Not looked at yet.
     #[default]
     New,
     /// It had no parallel work yet.
@@ -32,7 +27,6 @@ pub enum Stage {
     Starts(u32),
     /// Parallel work began in the latest interval.
     Begins,
-    /// It is at its work.
     Begun,
 }
 
@@ -90,7 +84,6 @@ impl Useful {
         Useful { rc_s, dop: None, at: BTreeMap::new() }
     }
 
-    /// Forgets all that was measured.
     pub fn forget(&mut self) {
         self.dop = None;
         self.at.clear();
@@ -138,20 +131,16 @@ impl Useful {
         Some(Measured::useful(nearest, efficiency * f64::from(nearest)))
     }
 
-    /// The DoPs of remembered measurements.
     pub fn dops(&self) -> impl Iterator<Item = u32> + '_ {
         self.at.keys().copied()
     }
 }
 
-/// All that is said of one program.
 #[derive(Clone, Copy, Debug)]
 pub struct Knowledge<'a> {
-    /// Useful over wall.
     pub useful: &'a Useful,
     /// What its regions did at each DoP, in this run and earlier ones.
     pub observed: &'a Observed,
-    /// What hardware counters say.
     pub counters: Option<Measured>,
     /// The DoP that it would have alone.
     pub natural: u32,
@@ -272,7 +261,7 @@ mod tests {
             (it.judged(), it.curve(1).iter().map(|known| known.measured.dop).collect::<Vec<_>>())
         };
         assert_eq!(known(&useful, &observed, 8), (None, vec![]));
-        let run = |dop| Runs { region: 7, dop, runs: 10.0, count: 10.0, wall_s: 1.0 / f64::from(dop) };
+        let run = |dop| Runs::of(7, dop, 10.0, 1.0 / f64::from(dop));
         for dop in [1, 2, 4] {
             observed.add(&Spell { dop, dt_s: 1.0, parallel_s: 1.0, runs: &[run(dop)] });
         }

@@ -1,36 +1,25 @@
-//! Loans: while a program waits for others, its contexts are theirs to use, and go back when its wait ends.
+//! Loans: while a program waits for others, they may use its contexts, and return them when its wait ends.
 //!
-//! Known as LeWI, "lend when idle" (M. Garcia et al., "LeWI: a runtime balancing algorithm for nested
-//! parallelism", ICPP 2009), where a rank of an MPI job that waits in MPI lends to the job's other ranks.
-//! Here they come first; the user's other programs follow, and only for waits that last. Another user's never
-//! borrow, because only the program itself says that it waits. A loan doesn't change the lender's grant: it
-//! has its contexts again at once, and shares them for the moment that narrowing the borrower takes.
+//! This is LeWI, "lend when idle" (M. Garcia et al., ICPP 2009): a rank of an MPI job that waits in MPI lends
+//! to the job's other ranks first; the user's other programs follow, only for waits that last. Programs of
+//! another user never borrow, because only the program itself says that it waits. A loan doesn't change the
+//! lender's grant: both share the contexts for the moment that narrowing the borrower takes.
 
 use crate::{ProgramId, PuSet};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A program with contexts.
 #[derive(Clone, Debug)]
 pub struct Holder<'a> {
-    /// Which one.
     pub id: ProgramId,
-    /// Its user.
     pub user: u32,
-    /// The job that it is a rank of.
     pub job: Option<u64>,
-    /// Contexts that it was granted.
     pub contexts: u32,
-    /// Where they are.
     pub pus: &'a PuSet,
-    /// PUs that it may be granted.
     pub usable: &'a PuSet,
-    /// The most contexts that it can use.
     pub most: u32,
-    /// How it waits for others now, if it does.
     pub wait: Option<Wait>,
 }
 
-/// How a program waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
     /// For a moment so far: ranks of its job may borrow.
@@ -39,14 +28,11 @@ pub enum Wait {
     Long,
 }
 
-/// A PU that is lent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Loan {
-    /// Who has it meanwhile.
     pub to: ProgramId,
     /// Whose it is: the first of those who share it.
     pub from: ProgramId,
-    /// The PU.
     pub pu: u32,
 }
 

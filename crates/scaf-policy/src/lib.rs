@@ -1,9 +1,6 @@
-//! Decides how many hardware contexts every program gets, and which ones.
-//!
-//! Several multi-threaded programs share a machine, and each would start one thread per hardware context. A
-//! [`Policy`] says how many contexts each of them gets now (*allocation*), and [`place::place`] picks them
-//! (*placement*). A policy never learns how its decision is carried out; the placement never asks who
-//! decided.
+//! Decides how many hardware contexts every program gets (*allocation*, by a [`Policy`]), and which ones
+//! (*placement*, by [`place::place`]). A policy doesn't know how its decision is carried out; the placement
+//! doesn't know who decided.
 //!
 //! This crate is pure: no I/O, clock, thread or random number. The same calls in the same order give the same
 //! answers, in the daemon and in the simulator. Numbers come from other processes, so NaN, infinities,
@@ -14,6 +11,7 @@
 //! the *efficiency* is E = S/p; *STP*, system throughput, is the sum of speedups.
 
 #![forbid(unsafe_code)]
+#![allow(missing_docs)] // names say enough of many items
 
 mod allocation;
 mod apportion;

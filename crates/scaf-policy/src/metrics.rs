@@ -25,7 +25,6 @@ pub fn fairness(slowdowns: &[f64]) -> f64 {
     if high > 0.0 { low / high } else { 0.0 }
 }
 
-/// The geometric mean.
 pub fn geomean(ratios: &[f64]) -> f64 {
     if sane(ratios).next().is_none() { 0.0 } else { mean(sane(ratios).map(f64::ln)).exp() }
 }

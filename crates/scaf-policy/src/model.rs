@@ -1,7 +1,6 @@
 //! SCAF's speedup model S(p) = 1 + C ln p, through the latest measured point (section 3.3, equation 2). With
 //! it the sum of speedups is largest where contexts are divided in proportion to C (equation 9).
 
-/// The logarithmic speedup model of one program.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LogModel {
     /// Growth of the speedup for each factor e in contexts; positive and finite.

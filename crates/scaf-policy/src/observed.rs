@@ -1,14 +1,9 @@
-//! Speedup as observed: how long the same work took at each DoP that occurred.
+//! Speedup as observed: how long the same work took at each DoP that occurred. The ratio of a region's mean
+//! wall times at two DoPs is a speedup that includes memory bandwidth, caches and the runtime itself. A
+//! program is its regions, each as often as it ran lately, and its serial time (docs/internals/estimates.md).
 //!
-//! The runs of a region, or their iterations where known, do about the same work with any team. So the ratio
-//! of their mean wall times at two DoPs is a speedup, with all that useful time (SCALO's equations 1 to 5) is
-//! blind to: memory bandwidth, caches, the runtime itself. A program is its regions, each as often as it ran
-//! lately, and its serial time. At other DoPs the time is a power of p, with an error that grows with the
-//! distance.
-//!
-//! What earlier runs taught ([`EarlierRuns`]) counts like what was observed, a little less sure. The past
-//! gives a region's curve its shape, which hardly depends on the problem size, and observations give its
-//! scale.
+//! Earlier runs ([`EarlierRuns`]) count like observations, a little less sure: they give a region's curve its
+//! shape, which hardly depends on the problem size; this run gives its scale.
 
 mod point;
 
@@ -24,31 +19,30 @@ const HALF_LIFE_S: f64 = 5.0;
 /// Seconds of this run that earlier runs count for at first: as many as the fading sums hold.
 const PAST_S: f64 = HALF_LIFE_S / std::f64::consts::LN_2;
 
-/// What one region did at one DoP in an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Runs {
     /// The region's number, the same in every interval.
     pub region: u64,
-    /// The DoP of its runs.
     pub dop: u32,
-    /// Runs that ended.
     pub runs: f64,
     /// Runs or, where they are counted, their iterations: each stands for much the same work.
     pub count: f64,
-    /// Their wall time, in seconds.
     pub wall_s: f64,
 }
 
-/// What a program did in an interval.
+impl Runs {
+    /// Runs that are counted as such, not by their iterations.
+    pub fn of(region: u64, dop: u32, runs: f64, wall_s: f64) -> Runs {
+        Runs { region, dop, runs, count: runs, wall_s }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spell<'a> {
     /// The DoP of the interval, but for runs that say another.
     pub dop: u32,
-    /// Length of the interval, in seconds.
     pub dt_s: f64,
-    /// Wall time in parallel regions, in seconds.
     pub parallel_s: f64,
-    /// The regions that ended in it.
     pub runs: &'a [Runs],
 }
 
@@ -67,12 +61,9 @@ struct ObservedRegion {
     known: Vec<(u32, Estimate)>,
 }
 
-/// A region as known at one DoP.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RegionAt {
-    /// The region's number.
     pub region: u64,
-    /// Seconds a run at that DoP.
     pub mean_s: f64,
     /// Seconds spent in its runs lately, fading.
     pub lately_s: f64,
@@ -126,7 +117,6 @@ impl ObservedRegion {
         Estimate { error: before.and_then(|past| past.error_of(dop)).unwrap_or(known.error), ..known }
     }
 
-    /// Mean count of a run.
     fn each(&self) -> f64 {
         self.counted / self.runs
     }
@@ -142,7 +132,6 @@ impl ObservedRegion {
     }
 }
 
-/// What was observed of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
     regions: BTreeMap<u64, ObservedRegion>,
@@ -228,7 +217,6 @@ impl Observed {
         self.forget_surplus();
     }
 
-    /// Forgets what earlier runs taught.
     pub fn forget_past(&mut self) {
         self.past = None;
         self.regions.values_mut().for_each(|region| region.past = None);
@@ -265,7 +253,6 @@ impl Observed {
         self.past.as_ref().map_or(0.0, |(_, weight)| weight * PAST_S)
     }
 
-    /// Whether it has a past from earlier runs.
     pub fn remembers(&self) -> bool {
         self.past.is_some()
     }

@@ -26,18 +26,11 @@ impl Model {
         for interval in 0..intervals {
             let off = 1.0 + noise * (f64::from(interval % 5) - 2.0) / 2.0;
             let rounds = 0.25 / self.round(p) / off;
-            let runs: Vec<Runs> = (0..self.regions.len())
-                .map(|r| {
-                    let count = rounds * self.regions[r].0;
-                    Runs {
-                        region: r as u64,
-                        dop: p,
-                        runs: count,
-                        count,
-                        wall_s: count * self.seconds(r, p) * off,
-                    }
-                })
-                .collect();
+            let of = |r: usize| {
+                let count = rounds * self.regions[r].0;
+                Runs::of(r as u64, p, count, count * self.seconds(r, p) * off)
+            };
+            let runs: Vec<Runs> = (0..self.regions.len()).map(of).collect();
             let parallel_s = runs.iter().map(|runs| runs.wall_s).sum();
             observed.add(&Spell { dop: p, dt_s: 0.25, parallel_s, runs: &runs });
         }
@@ -89,7 +82,7 @@ fn regions_whose_runs_differ_in_size_are_compared_by_their_mean() {
     let mut observed = Observed::default();
     for p in [2, 1] {
         let cycles = 0.25 / level(p);
-        let runs = [Runs { region: 7, dop: p, runs: 4.0 * cycles, count: 4.0 * cycles, wall_s: 0.25 }];
+        let runs = [Runs::of(7, p, 4.0 * cycles, 0.25)];
         (0..4).for_each(|_| observed.add(&Spell { dop: p, dt_s: 0.25, parallel_s: 0.25, runs: &runs }));
     }
     assert!((observed.speedup(2, 0.0).unwrap().value - 2.0).abs() < 0.01);
@@ -116,7 +109,7 @@ fn one_interval_that_was_disturbed_changes_little() {
     let (model, mut observed) = (model(), Observed::default());
     model.run(&mut observed, 1, 6, 0.02);
     model.run(&mut observed, 4, 6, 0.02);
-    let slow = [Runs { region: 0, dop: 4, runs: 10.0, count: 10.0, wall_s: 0.25 }];
+    let slow = [Runs::of(0, 4, 10.0, 0.25)];
     observed.add(&Spell { dop: 4, dt_s: 0.25, parallel_s: 0.25, runs: &slow });
     let found = observed.speedup(4, 1.0).unwrap();
     assert!((found.value / model.speedup(4) - 1.0).abs() < 0.1, "{found:?} {}", model.speedup(4));
@@ -138,9 +131,8 @@ proptest! {
     ) {
         let mut observed = Observed::default();
         for (dop, dt_s, parallel_s, runs) in spells {
-            let runs: Vec<Runs> =
-                runs.into_iter().map(|(region, count, wall_s)| Runs { region, dop, runs: count, count,
-                    wall_s }).collect();
+            let of = |(region, runs, wall_s)| Runs::of(region, dop, runs, wall_s);
+            let runs: Vec<Runs> = runs.into_iter().map(of).collect();
             observed.add(&Spell { dop, dt_s, parallel_s, runs: &runs });
         }
         if let Some(found) = observed.speedup(p, exponent) {
@@ -154,7 +146,7 @@ proptest! {
         let mut observed = Observed::default();
         for (i, region) in regions.iter().enumerate() {
             let dop = 1 + i as u32;
-            let runs = [Runs { region: *region % 300, dop, runs: 1.0, count: 1.0, wall_s: 0.1 }];
+            let runs = [Runs::of(*region % 300, dop, 1.0, 0.1)];
             observed.add(&Spell { dop, dt_s: 0.25, parallel_s: 0.2, runs: &runs });
         }
         prop_assert!(observed.regions.len() <= REGIONS);

@@ -1,13 +1,11 @@
-//! The best integer division of a machine among programs, given what contexts are worth to each.
-//!
-//! Maximises the sum of v_i(p_i) over whole numbers p_i within a least and a most for each program and a
-//! total. A worth v_i is given by *knots* with straight lines between them; it may bend upwards, have steps,
-//! and fall again. Contexts that add nothing are left idle.
+//! The best integer division of a machine among programs: maximises the sum of v_i(p_i) within a least and a
+//! most for each program and a total. A worth v_i is given by *knots* with straight lines between them; it
+//! may bend upwards, have steps, and fall again. Contexts that add nothing are left idle.
 //!
 //! First, contexts are given one by one where the next is worth most on the *concave hulls* of the v_i, which
 //! gives a bound and often reaches it. Otherwise, at the *price* of the last context, each DoP loses
-//! something against the program's best one. The losses of a division add up to its distance from the bound,
-//! so a DoP that alone loses more than the division at hand is struck out. The rest is searched by dynamic
+//! something against the program's best one, and the losses of a division add up to its distance from the
+//! bound: a DoP that alone loses more than the division at hand is discarded. The rest is searched by dynamic
 //! programming in halves. Memory is linear in knots and contexts.
 
 #[derive(Clone, PartialEq, Debug)]

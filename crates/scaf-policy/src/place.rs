@@ -1,20 +1,12 @@
-//! Which PUs each program gets: disjoint partitions that follow the machine's topology.
-//!
-//! A program runs best on PUs that share caches and memory with each other and with no other program, and it
-//! loses its warm caches when it is moved. So, in this order:
-//! 1. no PU goes to two programs while there are enough (and `allowed` sets permit);
-//! 2. SMT siblings go to the same program; as long as there are cores to spare, one PU a core is used;
-//! 3. on a hybrid machine, heavier programs have the stronger cores;
-//! 4. a program's PUs lie close together (or as its [`Style`] says): same cache, NUMA node, package;
-//! 5. as few PUs as possible change hands.
+//! Which PUs each program gets: disjoint partitions that follow the machine's topology
+//! (docs/internals/placement.md).
 //!
 //! Up to four layouts are made and the one with the lowest [`Cost`] is taken: one from what every program has
 //! and one from an empty machine; where a program that fits into a cache was divided, both again with caches
-//! looked for first. Gradual layouts move little but fall to pieces as programs come and go; the others
-//! repair that.
+//! assigned first. Gradual layouts move little but fragment as programs come and go; the others repair that.
 //!
-//! Words: a *want* is a program's order; its *partition* is what it gets; a core is *split* when two programs
-//! have PUs of it. PUs are named by their index in the topology here, by the system's index outside.
+//! A *want* is a program's order; its *partition* is what it gets; a core is *split* when two programs have
+//! PUs of it. PUs are named by their index in the topology here, by the system's index outside.
 
 mod cache_fit;
 mod core_choice;

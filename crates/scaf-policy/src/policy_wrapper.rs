@@ -1,19 +1,13 @@
 //! Wrapper around every policy: removes idle programs, and builds rounds of turns for programs that can only
-//! share in time.
-//!
-//! A program that waits for its own threads by spinning needs all of its contexts at once, or none; and where
-//! programs outnumber contexts, some have to wait. All others are better off with contexts of their own. The
-//! rule:
+//! share in time: rigid ones, and programs that outnumber contexts.
 //! 1. If the rigid programs fit at once and leave the others at least half of their due, nobody takes turns.
 //! 2. Else, if contexts for the others can be set aside for good, they run always, and the rigid ones take
 //!    turns on the rest. What no turn uses is the others', too.
-//! 3. Else the others have turns of their own, together; each alone, with one context, if they outnumber
-//!    contexts.
+//! 3. Else the others have turns of their own, together, or each alone if they outnumber contexts.
 //!
-//! *Due* is equal context-time (contexts times time) for every user, and within a user's programs by weight
-//! ([`crate::users`]); what one can't use is due to the others. Words: a *slice* is the time between two
-//! switches; a *round* is all turns once; a *unit* is what is scheduled, one program or all malleable ones
-//! together; its *rate* is the share of time in which it is due to run.
+//! *Due* is equal context-time for every user, and within a user's programs by weight ([`crate::users`]). A
+//! *slice* is the time between two switches; a *round* is all turns once; a *unit* is what is scheduled, one
+//! program or all malleable ones together; its *rate* is the share of time in which it is due to run.
 
 mod round;
 

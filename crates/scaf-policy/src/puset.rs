@@ -16,7 +16,6 @@ impl PuSet {
     /// Indexes from here on are refused: Linux stops at 8192, and `0-4294967295` would take 512 MB.
     pub const LIMIT: u32 = 1 << 16;
 
-    /// The empty set.
     pub fn new() -> PuSet {
         PuSet::default()
     }
@@ -45,22 +44,18 @@ impl PuSet {
         was
     }
 
-    /// Whether the PU is in the set.
     pub fn contains(&self, pu: u32) -> bool {
         self.words.get(pu as usize / 64).is_some_and(|w| w >> (pu % 64) & 1 == 1)
     }
 
-    /// How many PUs are in the set.
     pub fn len(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
     }
 
-    /// Whether no PU is in the set.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The PUs in increasing order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().enumerate().flat_map(|(i, &word)| {
             std::iter::successors(Some(word), |w| Some(w & w.wrapping_sub(1)))
@@ -69,22 +64,18 @@ impl PuSet {
         })
     }
 
-    /// The PUs in either set.
     pub fn union(&self, other: &PuSet) -> PuSet {
         self.merge(other, |a, b| a | b)
     }
 
-    /// The PUs in both sets.
     pub fn intersection(&self, other: &PuSet) -> PuSet {
         self.merge(other, |a, b| a & b)
     }
 
-    /// The PUs in this set that are not in `other`.
     pub fn difference(&self, other: &PuSet) -> PuSet {
         self.merge(other, |a, b| a & !b)
     }
 
-    /// Whether every PU of this set is in `other`.
     pub fn is_subset(&self, other: &PuSet) -> bool {
         self.difference(other).is_empty()
     }
@@ -152,7 +143,6 @@ impl fmt::Debug for PuSet {
     }
 }
 
-/// A text that is not a list of PUs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParsePuSetError {
     part: String,

@@ -1,4 +1,4 @@
-//! A reproducible stream of arbitrary numbers from a seed, for the policy that finds our mistakes.
+//! A reproducible stream of arbitrary numbers from a seed, for the policy `chaos`.
 
 /// The stream; SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]

@@ -10,13 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Pu {
     /// The operating system's index, as in affinity masks.
     pub os: u32,
-    /// Which core.
     pub core: u32,
-    /// Which last-level cache.
     pub l3: u32,
-    /// Which NUMA node.
     pub numa: u32,
-    /// Which package (socket).
     pub package: u32,
     /// How strong its core is on a hybrid machine: higher is faster. 0 where all are alike.
     #[serde(default)]
@@ -31,7 +27,6 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Every PU of this topology.
     pub fn all(&self) -> PuSet {
         self.pus.iter().map(|pu| pu.os).collect()
     }

@@ -4,8 +4,7 @@
 use crate::{Program, Users};
 use std::collections::BTreeMap;
 
-/// The programs' scaled weights, in their order, with the sum that they had; unscaled with one user, or if
-/// users don't count.
+/// The programs' scaled weights, with the sum that they had; unscaled with one user, or if users don't count.
 pub(crate) fn weights(among: Users, programs: &[&Program]) -> Vec<f64> {
     scaled(among, programs, Program::sane_weight)
 }

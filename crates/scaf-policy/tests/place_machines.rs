@@ -76,7 +76,7 @@ fn programs(dice: &mut Dice, topology: &Topology) -> Vec<Want> {
         left -= dop;
         let weight = if dice.one_in(3) { f64::from(dice.among(1, 3)) } else { 1.0 };
         let id = ProgramId(wants.len() as u64);
-        wants.push(Want { id, dop, allowed: topology.all(), previous: PuSet::new(), weight });
+        wants.push(Want { weight, ..Want::new(id, dop, topology) });
     }
     wants
 }
@@ -211,17 +211,8 @@ fn no_program_that_fits_into_a_cache_has_parts_of_two_where_a_packing_is_known()
             }
         }
         sizes.sort_unstable();
-        let wants: Vec<Want> = sizes
-            .iter()
-            .enumerate()
-            .map(|(id, &(_, dop))| Want {
-                id: ProgramId(id as u64),
-                dop,
-                allowed: topology.all(),
-                previous: PuSet::new(),
-                weight: 1.0,
-            })
-            .collect();
+        let want = |(&(_, dop), id): (&(u32, u32), u64)| Want::new(ProgramId(id), dop, &topology);
+        let wants: Vec<Want> = sizes.iter().zip(0..).map(want).collect();
         let sets = place(&topology, &wants, Style::Compact);
         assert_eq!(cost(&topology, &wants, &sets, Style::Compact).split, 0);
         let divided = sets.iter().filter(|set| count(&topology, set, |pu| pu.l3) > 1).count();

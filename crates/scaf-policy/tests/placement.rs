@@ -25,14 +25,7 @@ fn set(text: &str) -> PuSet {
 }
 
 fn wants(topology: &Topology, dops: &[u32]) -> Vec<Want> {
-    let want = |(i, &dop)| Want {
-        id: ProgramId(i as u64),
-        dop,
-        allowed: topology.all(),
-        previous: PuSet::new(),
-        weight: 1.0,
-    };
-    dops.iter().enumerate().map(want).collect()
+    dops.iter().zip(0..).map(|(&dop, i)| Want::new(ProgramId(i), dop, topology)).collect()
 }
 
 fn having(mut wants: Vec<Want>, previous: &[PuSet]) -> Vec<Want> {
@@ -325,13 +318,9 @@ proptest! {
         // Every PU belongs to one of six programs, so a disjoint layout exists; each may run on more.
         let topology = machine(2, 1, 2, 3, 2);
         let own = |i: u32| (0..24u32).filter(|&pu| homes[pu as usize] == i).collect::<PuSet>();
-        let wants: Vec<Want> = (0..6).map(|i| (i, own(i))).filter(|(_, own)| !own.is_empty()).map(|(i,
-            own)| Want {
-            id: ProgramId(u64::from(i)),
-            dop: own.len() as u32,
-            allowed: own.union(&extra[i as usize]),
-            previous: PuSet::new(),
-            weight: 1.0,
+        let wants: Vec<Want> = (0..6).map(|i| (i, own(i))).filter(|(_, own)| !own.is_empty()).map(|(i, own)| {
+            let allowed = own.union(&extra[i as usize]);
+            Want { allowed, ..Want::new(ProgramId(u64::from(i)), own.len() as u32, &topology) }
         }).collect();
         let sets = place(&topology, &wants);
         let all = sets.iter().fold(PuSet::new(), |all, set| all.union(set));

@@ -42,12 +42,8 @@ fn turns_of_many_programs() {
             let machine = Machine { units: topology.units(), gang: Gang::Auto, ..Machine::new(pus, 0.0) };
             let mut policy = by_name("equi", &Settings::default()).unwrap();
             let (allocation, decided) = timed(|| allocate(policy.as_mut(), &machine, &programs));
-            let want = |share: &scaf_policy::Share| Want {
-                id: share.id,
-                dop: allocation.contexts_of(share).unwrap_or(1),
-                allowed: topology.all(),
-                previous: PuSet::new(),
-                weight: 1.0,
+            let want = |share: &scaf_policy::Share| {
+                Want::new(share.id, allocation.contexts_of(share).unwrap_or(1), &topology)
             };
             let mut wants: Vec<Want> = allocation.shares.iter().map(want).collect();
             let place = |wants: &[Want]| place_turns(&topology, wants, &allocation.turns, Style::Compact);
@@ -82,12 +78,9 @@ fn programs_that_may_not_run_everywhere() {
                     (0..pus).filter(inside).collect()
                 }
             };
-            let want = |id: u64| Want {
-                id: ProgramId(id),
-                dop: if id.is_multiple_of(4) { share + 3 } else { share - 1 },
-                allowed: allowed(id),
-                previous: PuSet::new(),
-                weight: 1.0,
+            let want = |id: u64| {
+                let dop = if id.is_multiple_of(4) { share + 3 } else { share - 1 };
+                Want { allowed: allowed(id), ..Want::new(ProgramId(id), dop, &topology) }
             };
             let mut wants: Vec<Want> = (0..count).map(want).collect();
             let (sets, fresh) = timed(|| place(&topology, &wants, Style::Compact));

@@ -12,7 +12,6 @@ const ADDRESS: u64 = (1 << 48) - 1;
 pub struct Order(u64);
 
 impl Order {
-    /// No experiment is wanted.
     pub const NONE: Order = Order(0);
 
     /// An experiment with the region whose outlined function is at `address`; `number` tells orders apart.
@@ -42,7 +41,6 @@ impl Order {
     }
 }
 
-/// How an experiment ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Outcome {
@@ -65,7 +63,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// All outcomes.
     pub const ALL: [Outcome; 8] = [
         Outcome::Measured,
         Outcome::NoRoom,
@@ -77,18 +74,15 @@ impl Outcome {
         Outcome::Late,
     ];
 
-    /// The outcome of that number, if there is one.
     pub fn of(number: u32) -> Option<Outcome> {
         Outcome::ALL.into_iter().find(|outcome| *outcome as u32 == number)
     }
 }
 
-/// The client's account of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Account {
     /// The address of the region's outlined function.
     pub region: u64,
-    /// How the experiment ended.
     pub outcome: Outcome,
     /// CPU time of the region on one context, in nanoseconds; 0 unless [`Outcome::Measured`].
     pub cpu_ns: u64,

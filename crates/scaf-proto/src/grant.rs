@@ -43,7 +43,6 @@ impl Word {
         (self.0 >> 24 & 0xff) as u32
     }
 
-    /// The grant's number.
     #[inline(always)]
     pub fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
@@ -76,11 +75,9 @@ flags! {
     resizable, with_resizable, RESIZE: 17;
     /// Whether the daemon has narrowed the program's affinity.
     folded, with_folded, FOLDED: 18;
-    /// Whether the program's threads spin on memory of their own: a team larger than the grant waits for
-    /// itself.
+    /// Whether the program's threads spin on memory: a team larger than the grant waits for itself.
     spins, with_spins, SPINS: 19;
-    /// Whether contexts are lent during a serial phase: the client notifies the daemon when it enters a
-    /// region.
+    /// Whether contexts are lent during a serial phase: the client reports when it enters a region.
     lent, with_lent, LENT: 21;
     /// Whether some of the contexts are borrowed: the kernel is too slow to spread a team over them.
     borrowed, with_borrowed, BORROWED: 22;
@@ -89,15 +86,12 @@ flags! {
 /// A set of PUs by operating-system index.
 pub type Mask = [u64; MASK_WORDS];
 
-/// How many PUs a set has.
 pub fn count(mask: &Mask) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
 }
 
-/// The two affinity masks of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Masks {
-    /// The PUs granted now.
     pub granted: Mask,
     /// The affinity that the program would have without scaf.
     pub own: Mask,

@@ -24,17 +24,14 @@ pub const FLAG_EXACT: u32 = 4;
 pub const FLAG_AT_WORK: u32 = 8;
 /// [`Hello::flags`]: the program starts, and has met no region yet.
 pub const FLAG_STARTING: u32 = 16;
-/// [`Hello::flags`]: from this bit on, the low 16 bits of the Slurm step's number, where there is a
-/// [`Hello::job`].
+/// [`Hello::flags`]: from this bit on, 16 bits of the Slurm step's number, if there is a [`Hello::job`].
 pub const STEP_SHIFT: u32 = 16;
 
 /// Client to daemon.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Hello {
-    /// [`MAGIC`].
     pub magic: u32,
-    /// [`VERSION`].
     pub version: u32,
     /// [`ATTACH`], [`MORE_MODULES`] or [`ENTERED`].
     pub kind: u32,
@@ -64,7 +61,6 @@ pub struct Hello {
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Welcome {
-    /// [`MAGIC`].
     pub magic: u32,
     /// [`VERSION`] of the daemon. With another version no file descriptors come.
     pub version: u32,
@@ -77,12 +73,11 @@ const _: () = {
     assert!(size_of::<Welcome>() == 16);
 };
 
-/// Why a packet was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// Not a packet of ours at all.
+    /// No packet of this protocol.
     Garbage,
-    /// Ours, of that version.
+    /// Another version's.
     Version(u32),
     /// A field is out of its range; the name of the field.
     Range(&'static str),
@@ -107,7 +102,6 @@ impl Hello {
         }
     }
 
-    /// The packet's bytes.
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: Hello is repr(C), of integers without padding (asserted above): all bytes are initialised.
         unsafe { core::slice::from_raw_parts((self as *const Self).cast(), size_of::<Self>()) }
@@ -158,7 +152,6 @@ impl Hello {
 }
 
 impl Welcome {
-    /// The packet's bytes.
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: Welcome is repr(C), of integers without padding (asserted above): all bytes are
         // initialised.

@@ -1,7 +1,6 @@
-//! What a managed program (the *client*) and the daemon say to each other. `no_std`, and no dependency: the
+//! The protocol between a managed program (the *client*) and the daemon. `no_std`, and no dependency: the
 //! client library lives in other people's processes. Each page has one writing process, so neither side can
-//! harm the other. Sequence counters ([`seq`]) keep values consistent: a writer never waits; a reader tries
-//! again.
+//! harm the other. Sequence counters ([`seq`]) keep values consistent: a writer never waits.
 //! - [`hello`]: the handshake, one fixed-size packet each way on a `SOCK_SEQPACKET` socket;
 //! - [`grant`]: the *grant page*, written by the daemon, mapped read-only by the client: the DoP and PUs
 //!   granted;
@@ -10,6 +9,7 @@
 //!   what it says as a [`rank`] of an MPI job;
 //! - [`experiment`]: what both pages say about serial experiments.
 #![cfg_attr(not(any(test, loom)), no_std)]
+#![allow(missing_docs)] // names say enough of many items
 
 pub mod experiment;
 pub mod grant;

@@ -27,7 +27,6 @@ impl Rank {
         self.waits.store(u64::from(waits), Ordering::Release);
     }
 
-    /// Whether it waits in MPI.
     pub fn waits(&self) -> bool {
         self.waits.load(Ordering::Acquire) != 0
     }

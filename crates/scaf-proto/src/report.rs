@@ -14,7 +14,6 @@ use crate::{MAGIC, VERSION, seq};
 pub const SLOTS: usize = 30;
 
 const NAME_WORDS: usize = 8;
-/// Bytes of a function's name.
 pub const NAME_BYTES: usize = 4 * NAME_WORDS;
 
 /// What the program has done so far that limits what may be done to it (bits of [`Totals::facts`]).
@@ -72,11 +71,9 @@ pub struct SlotCopy {
     pub team: u32,
     /// When that region was entered.
     pub entered: u64,
-    /// Regions left so far.
     pub regions: u64,
     /// Regions among them whose team size the program fixed.
     pub promised: u64,
-    /// Wall ticks within regions.
     pub wall: u64,
     /// Wall ticks times team size.
     pub capacity: u64,
@@ -219,7 +216,6 @@ pub struct ReportPage {
     forbids: [AtomicU32; NAME_WORDS],
     /// Who overrules the code analysis and permits smaller teams.
     permission: AtomicU32,
-    /// See [`Totals::sizes`].
     sizes: AtomicU32,
     slots: [Slot; SLOTS],
     rows: Rows,
@@ -228,7 +224,6 @@ pub struct ReportPage {
     rank: Rank,
 }
 
-/// A copy of the page's head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totals {
     /// Team size that the program would have without scaf; 0 until known.

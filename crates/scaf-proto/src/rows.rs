@@ -19,7 +19,6 @@ const COUNTS: u64 = 1 << 63;
 const RUN_BITS: u32 = 20;
 const RUNS: u64 = (1 << RUN_BITS) - 1;
 
-/// A region at a DoP.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Key(u64);
 
@@ -54,13 +53,11 @@ impl Key {
         (region & (marks - 1), region & marks != 0)
     }
 
-    /// The DoP.
     pub fn dop(self) -> u32 {
         (self.0 >> ADDRESS_BITS) as u32 & MOST
     }
 }
 
-/// One region at one DoP.
 #[repr(C)]
 pub struct Row {
     key: AtomicU64,
@@ -72,7 +69,6 @@ pub struct Row {
 /// A row as it was at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RowCopy {
-    /// Which region, at which DoP.
     pub key: Key,
     sum: u64,
     work: u64,
@@ -81,9 +77,7 @@ pub struct RowCopy {
 /// What a row tells of the time between two readings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Since {
-    /// Runs that ended.
     pub runs: u64,
-    /// Their wall ticks.
     pub wall: u64,
     /// Their iterations, where those are counted; else as many as there were runs.
     pub work: u64,
@@ -105,7 +99,6 @@ impl RowCopy {
     }
 }
 
-/// All rows.
 #[repr(C)]
 pub struct Rows([Row; ROWS]);
 

@@ -4,34 +4,25 @@
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// Runtimes of a program that are listed.
 pub const MOST_RUNTIMES: usize = 12;
 /// Bytes of a file's name. Of a longer one the end is kept.
 pub const FILE_BYTES: usize = 176;
 
-/// Which runtime it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Kind {
-    /// GCC's OpenMP.
     Libgomp = 1,
-    /// LLVM's OpenMP.
     Libomp = 2,
-    /// Intel's OpenMP.
     Libiomp = 3,
-    /// oneTBB.
     Tbb = 4,
     /// OpenBLAS on its own threads.
     OpenBlas = 5,
-    /// Intel's MKL.
     Mkl = 6,
-    /// BLIS.
     Blis = 7,
     /// The program itself, by `scaf.h`.
     Api = 8,
 }
 
-/// What is promised of a runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Promise {
@@ -41,7 +32,7 @@ pub enum Promise {
     Follows = 2,
     /// Its number of threads is left as it is, because its results depend on it (`scaf run --exact`).
     Exact = 3,
-    /// Its threads aren't ours to change: it has one, runs on another runtime's, or has no way to.
+    /// Its threads can't be changed: it has one, runs on another runtime's, or has no way to.
     Left = 4,
     /// It is notified of changes, and follows them by itself.
     Notified = 5,
@@ -50,7 +41,6 @@ pub enum Promise {
 macro_rules! from_number {
     ($type:ident: $($value:ident)*) => {
         impl $type {
-            /// The one of that number, if there is one.
             pub fn from_number(number: u32) -> Option<$type> {
                 [$($type::$value),*].into_iter().find(|it| *it as u32 == number)
             }
@@ -61,7 +51,6 @@ macro_rules! from_number {
 from_number!(Kind: Libgomp Libomp Libiomp Tbb OpenBlas Mkl Blis Api);
 from_number!(Promise: Regions Follows Exact Left Notified);
 
-/// One runtime.
 #[repr(C)]
 pub struct Runtime {
     kind: AtomicU32,
@@ -76,9 +65,7 @@ pub struct Runtime {
 /// One runtime, as read. The daemon takes the file's name for hostile, like everything else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuntimeCopy {
-    /// Which it is.
     pub kind: Kind,
-    /// What is promised.
     pub promise: Promise,
     /// Threads that it may use now; 0 if unknown.
     pub threads: u32,
@@ -90,7 +77,6 @@ pub struct RuntimeCopy {
     pub file: [u8; FILE_BYTES],
 }
 
-/// All of them.
 #[repr(C)]
 pub struct Runtimes([Runtime; MOST_RUNTIMES]);
 

@@ -1,10 +1,11 @@
 //! The machine's topology as hwloc sees it, as `scaf-policy`'s plain type.
 //!
-//! Daemon, simulator and command line share this adapter: each also takes a synthetic description or an XML
-//! file.
+//! Shared by daemon, simulator and command line; it also takes a synthetic description or an XML file.
 //!
 //! A *PU* is a hardware context, known by the operating system's index, as in affinity masks. A *logical*
 //! index numbers objects such that neighbours share more.
+
+#![allow(missing_docs)] // names say enough of many items
 
 mod convert;
 
@@ -13,7 +14,6 @@ use hwlocality::topology::builder::BuildFlags;
 use scaf_policy::Topology;
 use std::path::{Path, PathBuf};
 
-/// Where a topology comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
     /// This machine's online PUs, including those that this process may not use.
@@ -36,11 +36,8 @@ impl Source {
     }
 }
 
-/// Why there is no topology.
-#[allow(missing_docs)] // names say enough of most fields
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// hwloc could not make sense of this machine.
     #[error("cannot read this machine's topology ({reason}); see whether `lstopo` can")]
     ThisMachine { reason: String },
     /// A description that hwloc does not understand.
@@ -48,11 +45,9 @@ pub enum Error {
         "'{text}' is no topology ({reason}); write one such as 'pack:2 core:4 pu:2' or a file ending in .xml"
     )]
     Synthetic { text: String, reason: String },
-    /// A file that is not there or is no topology.
     #[error("{}: not a topology that hwloc can read ({reason}); save one with `lstopo \
         machine.xml`", path.display())]
     Xml { path: PathBuf, reason: String },
-    /// A topology without a single PU.
     #[error("the topology has no PU")]
     Empty,
 }
@@ -63,7 +58,7 @@ pub fn load(source: &Source) -> Result<Topology, Error> {
     let hwloc = match source {
         Source::ThisMachine => {
             may_ask_for_affinity()?;
-            // PUs outside our cpuset are included: the caller restricts the topology to what may be used now.
+            // PUs outside of the cpuset are included: the caller restricts the topology to those usable.
             let built = builder.with_flags(BuildFlags::INCLUDE_DISALLOWED).map(|b| b.build());
             flat(built).map_err(|reason| Error::ThisMachine { reason })?
         }

@@ -1,4 +1,4 @@
-//! Machines that we don't have, described in a line or saved by lstopo.
+//! Other machines, described in a line or saved by lstopo.
 
 use scaf_policy::Topology;
 use scaf_topology::{Error, Source, load};

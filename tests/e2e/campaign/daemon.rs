@@ -27,7 +27,6 @@ pub enum Who {
     Program,
 }
 
-/// A daemon's broker or guardian, or one of its helpers, if there is one.
 pub fn child_of(daemon: u32, who: Who) -> Option<u32> {
     crate::support::child_of(daemon, |name, words| match who {
         Who::Broker => name == "scafd-broker",
@@ -60,7 +59,6 @@ pub fn masks(pid: u32) -> Vec<Vec<u32>> {
     threads.filter_map(of).collect()
 }
 
-/// Waits until it holds, for as long as it may take.
 pub fn soon<T: std::fmt::Display>(what: T, most: Duration, mut holds: impl FnMut() -> bool) -> Duration {
     let start = Instant::now();
     while !holds() {
@@ -70,7 +68,6 @@ pub fn soon<T: std::fmt::Display>(what: T, most: Duration, mut holds: impl FnMut
     start.elapsed()
 }
 
-/// Whom a daemon left, and what.
 pub fn nothing_is_left(setup: &Setup, but: &[u32]) {
     let left = || -> Vec<u32> { setup.processes().into_iter().filter(|pid| !but.contains(pid)).collect() };
     let names = |left: &[u32]| -> Vec<String> {
@@ -96,7 +93,6 @@ pub fn connect(path: &Path) -> Option<OwnedFd> {
     Some(fd)
 }
 
-/// What the daemon at that socket answers within a second, if there is one.
 pub fn ask(path: &Path) -> Option<Snapshot> {
     let fd = connect(path)?;
     rustix::net::send(&fd, &serde_json::to_vec(&Request::Snapshot).ok()?, SendFlags::NOSIGNAL).ok()?;
@@ -119,14 +115,12 @@ pub fn ask(path: &Path) -> Option<Snapshot> {
     }
 }
 
-/// A daemon that is ended in many ways.
 pub struct DaemonProcess<'h> {
     setup: &'h Setup,
     child: Child,
 }
 
 impl<'h> DaemonProcess<'h> {
-    /// Starts one, and waits until it answers.
     pub fn start(setup: &'h Setup) -> DaemonProcess<'h> {
         let child = setup.daemon_command().spawn().expect("starting scafd");
         let mut served = DaemonProcess { setup, child };
@@ -146,13 +140,11 @@ impl<'h> DaemonProcess<'h> {
         self.child.try_wait().expect("waiting for the daemon")
     }
 
-    /// Sends a signal that ends it, and waits for that.
     pub fn end(self, signal: i32) -> ExitStatus {
         send(self.pid(), signal);
         self.end_by_itself()
     }
 
-    /// Waits for its end.
     pub fn end_by_itself(mut self) -> ExitStatus {
         let mut status = None;
         soon("the daemon's end", 4 * LEASE, || {

@@ -2,8 +2,7 @@
 //! of the daemon's system calls and at random moments, while real programs run. After each fault all results
 //! are right, all affinities are the programs' own within the lease, and nothing is left.
 //!
-//! `SCAF_FAULTS` says how many faults, 10,000 for all of them (`make faults`); without it each kind is tried
-//! a few times.
+//! `SCAF_FAULTS` says how many faults, 10,000 for all of them (`make faults`), by default a few of each kind.
 
 mod daemon;
 mod packets;

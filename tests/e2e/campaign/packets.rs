@@ -19,7 +19,6 @@ fn hello(kind: u32, version: u32) -> Hello {
     Hello { version, ..Hello::new(kind, 4) }
 }
 
-/// What clients and the command line say, as it was recorded.
 fn recorded() -> Vec<Vec<u8>> {
     let hellos = [ATTACH, MORE_MODULES, ENTERED].map(|kind| hello(kind, VERSION).as_bytes().to_vec());
     let texts =
@@ -51,7 +50,6 @@ fn packet(dice: &mut Dice, sound: &[Vec<u8>]) -> Vec<u8> {
     packet
 }
 
-/// What the daemon answers to a packet, and with which files.
 fn greet(setup: &Setup, packet: &[u8]) -> (Option<Welcome>, Vec<u8>, Vec<OwnedFd>, OwnedFd) {
     let socket = connect(&setup.socket()).expect("a connection");
     rustix::net::send(&socket, packet, SendFlags::NOSIGNAL).expect("a packet");
@@ -146,7 +144,6 @@ fn pages_of_which_nothing_is_right() {
     );
 }
 
-/// A report page's words.
 fn map(file: &OwnedFd) -> &'static [AtomicU64] {
     use rustix::mm::{MapFlags, ProtFlags, mmap};
     // SAFETY: a fresh mapping of a file of this size; it is never unmapped.

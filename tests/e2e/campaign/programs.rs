@@ -5,7 +5,6 @@ use crate::support::{By, Done, Running, Setup, clang_kernel, compiled_by, kernel
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// One of them, and how it is started.
 pub struct Workload {
     program: fn() -> PathBuf,
     words: &'static [&'static str],
@@ -81,7 +80,6 @@ impl StartedProgram<'_> {
         self.running.pid()
     }
 
-    /// For messages.
     pub fn about(&self) -> String {
         let (program, words) = ((self.workload.program)(), self.workload.words.join(" "));
         format!("{} {} {words}, here for {:?}", self.pid(), program.display(), self.since.elapsed())

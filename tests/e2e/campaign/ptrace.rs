@@ -25,11 +25,9 @@ enum Failure {
     Break(u64),
 }
 
-/// What happened next.
 pub enum Next {
     /// A thread is about to make the system call of this number.
     Call(i64),
-    /// The time is up.
     Late,
     Ended(ExitStatus),
 }
@@ -70,7 +68,7 @@ impl Traced {
         self.pid.unsigned_abs()
     }
 
-    /// Lets the held thread go on until one makes a system call; none does any more for us once it is freed.
+    /// Lets the held thread go on until one makes a system call; none is reported any more once it is freed.
     pub fn next(&mut self, until: Option<Instant>) -> Next {
         if let Some(status) = self.ended {
             return Next::Ended(status);
@@ -108,12 +106,12 @@ impl Traced {
                 self.resume(tid, 0);
             } else {
                 // A new thread begins with a stop, and the one that started it stops for an event.
-                let ours = matches!(signal, libc::SIGTRAP | libc::SIGSTOP);
+                let internal = matches!(signal, libc::SIGTRAP | libc::SIGSTOP);
                 if is_child && signal == libc::SIGSTOP {
-                    // It has its parent's. It may outlive us: it gives back what its parent changed.
+                    // It has its parent's, and may outlive this process: it restores what its parent changed.
                     set_options(tid, OPTIONS);
                 }
-                self.resume(tid, if ours { 0 } else { signal });
+                self.resume(tid, if internal { 0 } else { signal });
             }
         }
     }
@@ -200,7 +198,6 @@ fn set_options(pid: i32, options: i32) {
     unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, pid, 0, options) };
 }
 
-/// One change of state; `None` if there is none.
 fn wait(pid: i32, flags: i32) -> Option<(i32, i32)> {
     loop {
         let mut status = 0;

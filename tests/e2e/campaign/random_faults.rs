@@ -28,10 +28,8 @@ struct Scene<'h> {
     slowest_alone: Duration,
     begin: Instant,
     attached: u64,
-    /// How long a program was there.
     longest: Duration,
     ended_well: u64,
-    /// What was done since all was well.
     past: Vec<String>,
 }
 
@@ -55,7 +53,6 @@ impl<'h> Scene<'h> {
         }
     }
 
-    /// Starts who is missing.
     fn fill(&mut self) {
         if self.daemon.is_none() {
             self.daemon = Some(DaemonProcess::start(self.setup));
@@ -91,8 +88,7 @@ impl<'h> Scene<'h> {
         }
     }
 
-    /// All have their own affinity in time; no daemon is there to narrow them. Nor a guardian, if that was
-    /// killed right before.
+    /// All have their own affinity in time, without a daemon; without a guardian, if that was just killed.
     fn all_are_wide(&mut self, since: Instant, most: Duration) {
         let unguarded = self.guardian_killed.is_some_and(|at| since.duration_since(at) < BIRTH);
         let most = if unguarded { REGION } else { most };

@@ -21,9 +21,7 @@ enum Fault {
     Fail(i32),
 }
 
-/// For how long others than the daemon are stopped.
 const PAUSE: Duration = Duration::from_millis(30);
-/// What the system may say to any call.
 const ERRORS: [i32; 6] = [libc::ENOMEM, libc::EMFILE, libc::EINTR, libc::ENOSPC, libc::EIO, libc::ENFILE];
 
 /// What tracing and programs tell each other.
@@ -41,14 +39,12 @@ struct Shared {
 }
 
 struct Outcome {
-    /// Calls that were counted.
     calls: u64,
     /// The call at which it happened; `None` if nobody was there.
     hit: Option<i64>,
     status: ExitStatus,
 }
 
-/// Whose call, which, and what happens then.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     of: Who,
@@ -131,7 +127,6 @@ fn inject(traced: &mut Traced, of: Who, number: i64, fault: Fault, shared: &Shar
     true
 }
 
-/// One run with one fault.
 fn run(setup: &Setup, place: Place) -> Outcome {
     let Place { of, at, fault } = place;
     let shared = Shared::default();

@@ -71,7 +71,6 @@ impl Accounts {
         Some(accounts)
     }
 
-    /// Lines of slurm.conf.
     pub(super) fn settings(&self) -> String {
         format!(
             "AccountingStorageType=accounting_storage/slurmdbd\n\

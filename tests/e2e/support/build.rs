@@ -21,7 +21,6 @@ pub fn released(name: &str) -> PathBuf {
     path
 }
 
-/// One of the kernels, as clang compiled it for LLVM's runtime.
 pub fn clang_kernel(name: &str) -> PathBuf {
     kernel(&format!("clang/{name}"))
 }
@@ -46,7 +45,6 @@ pub enum By {
     /// Whoever its source names, mostly gcc, and libgomp.
     Itself,
     Clang,
-    /// gcc, and LLVM's runtime.
     GccForLlvms,
 }
 
@@ -55,7 +53,6 @@ pub fn compiled(name: &str) -> PathBuf {
     compiled_by(By::Itself, name)
 }
 
-/// The same for another compiler or runtime.
 pub fn compiled_by(by: By, name: &str) -> PathBuf {
     compiled_in("tests/programs", by, name)
 }

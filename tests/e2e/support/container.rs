@@ -107,7 +107,7 @@ pub struct Bundle<'h> {
 }
 
 impl<'h> Bundle<'h> {
-    /// With this program and its arguments; `None`, and why, where we aren't root or runc isn't there.
+    /// With this program and its arguments; `None`, and a message, without root or runc.
     pub fn new(setup: &'h Setup, program: &Path, words: &[&str]) -> Option<Bundle<'h>> {
         if !skip::has(root_user() && Path::new(RUNC).exists(), "root, and runc (scripts/setup.sh tests)") {
             return None;
@@ -201,8 +201,7 @@ impl Drop for Bundle<'_> {
     }
 }
 
-/// A container of podman's that is given the device which `scaf cdi` describes. Nothing of it is left when it
-/// is dropped.
+/// A container of podman's with the device which `scaf cdi` describes. Dropping it removes all of it.
 pub struct Podman<'h> {
     setup: &'h Setup,
     name: String,
@@ -212,7 +211,7 @@ pub struct Podman<'h> {
 const DEVICES: &str = "/var/run/cdi";
 
 impl<'h> Podman<'h> {
-    /// `None`, and why, where we aren't root or podman isn't there.
+    /// `None`, and a message, without root or podman.
     pub fn new(setup: &'h Setup) -> Option<Podman<'h>> {
         let podman = root_user() && Path::new("/usr/bin/podman").exists();
         if !skip::has(podman, "root, and podman (scripts/setup.sh tests)") {

@@ -41,7 +41,6 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Whether we are root. For other users, tests of what only root can do are skipped.
 pub fn root_user() -> bool {
     rustix::process::geteuid().is_root()
 }

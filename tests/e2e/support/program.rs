@@ -12,7 +12,6 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How the program meets the client library.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Run,
@@ -47,7 +46,6 @@ impl<'h> Start<'h> {
         }
     }
 
-    /// An option of `scaf run`.
     pub fn option(mut self, name: &str, value: impl ToString) -> Self {
         self.options.extend([name.into(), value.to_string().into()]);
         self
@@ -68,13 +66,12 @@ impl<'h> Start<'h> {
         self
     }
 
-    /// With a library of the system's preloaded, beside ours if that is.
+    /// With a library of the system's preloaded, beside libscaf if that is.
     pub fn preloading(mut self, library: &str) -> Self {
         self.preloads = Some(library.into());
         self
     }
 
-    /// `OMP_NUM_THREADS`.
     pub fn threads(self, threads: u32) -> Self {
         self.env("OMP_NUM_THREADS", threads.to_string())
     }
@@ -85,13 +82,11 @@ impl<'h> Start<'h> {
         self
     }
 
-    /// Before anybody else, if we may do that: what is measured is a part of the CPU time that it gets, and
-    /// others may want some.
+    /// At high priority, if permitted: other processes would take CPU time that is measured.
     pub fn before_others(self) -> Self {
         if root_user() { self.under(&["nice", "-n", "-19"]) } else { self }
     }
 
-    /// As another user's; root may.
     pub fn of(mut self, user: u32) -> Self {
         self.user = Some(user);
         self
@@ -152,7 +147,6 @@ impl<'h> Start<'h> {
         Running { setup: self.setup, child, input, out, err, ended: false }
     }
 
-    /// Starts it and waits for its end; it finds its standard input ended.
     pub fn run(self) -> Done {
         self.start().finish()
     }
@@ -224,13 +218,11 @@ impl Running<'_> {
         send(self.pid(), signal);
     }
 
-    /// Ends its input and waits for its end.
     pub fn finish(mut self) -> Done {
         self.input = None;
         self.finish_by_itself()
     }
 
-    /// Waits for its end.
     pub fn finish_by_itself(mut self) -> Done {
         let deadline = Instant::now() + 2 * PATIENCE;
         let status = loop {
@@ -266,19 +258,15 @@ fn read(path: &Path) -> String {
 #[derive(Debug)]
 pub struct Done {
     status: ExitStatus,
-    /// What it printed.
     pub out: String,
-    /// What it complained.
     pub err: String,
 }
 
 impl Done {
-    /// Its exit status; `None` if a signal ended it.
     pub fn code(&self) -> Option<i32> {
         self.status.code()
     }
 
-    /// The signal that ended it.
     pub fn ended_by(&self) -> Option<i32> {
         self.status.signal()
     }
@@ -290,7 +278,6 @@ impl Done {
         self
     }
 
-    /// The value of the line `key=value`.
     #[track_caller]
     pub fn text(&self, key: &str) -> &str {
         let find = |line: &&str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with('='));
@@ -303,7 +290,6 @@ impl Done {
         self.text(key).parse().unwrap_or_else(|e| panic!("{key}: {e}: {self:#?}"))
     }
 
-    /// The line of JSON that kernels and real programs print.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(self.out.trim()).unwrap_or_else(|e| panic!("{e}: {self:#?}"))

@@ -89,8 +89,7 @@ impl Setup {
         setup
     }
 
-    /// The same for a daemon of all users, which has a broker; the programs are somebody's. `None` where we
-    /// aren't root.
+    /// The same for a daemon of all users, with a broker and another user's programs. `None` without root.
     pub fn for_all(policy: &[&str], text: &str) -> Option<Setup> {
         if !skip::has(root_user(), "root, for a daemon for all users") {
             return None;
@@ -103,7 +102,7 @@ impl Setup {
         Some(setup)
     }
 
-    /// Whose programs are started here, if not ours.
+    /// The user of programs that are started here, if not this process's.
     pub(super) fn user(&self) -> Option<u32> {
         self.for_all.then_some(SOMEBODY)
     }
@@ -194,7 +193,6 @@ impl Setup {
         self.start_changed_daemon(|_| {});
     }
 
-    /// The same with another command.
     pub fn start_changed_daemon(&self, change: impl FnOnce(&mut Command)) {
         let mut command = self.daemon_command();
         change(&mut command);
@@ -202,7 +200,6 @@ impl Setup {
         wait_for("the daemon answers", || self.ask());
     }
 
-    /// Sends the daemon a signal that ends it, and waits for the end.
     pub fn end_daemon(&self, signal: i32) {
         let Some(mut daemon) = self.daemon.borrow_mut().take() else { return };
         send(daemon.id(), signal);
@@ -210,17 +207,14 @@ impl Setup {
         wait_for("the daemon ends", || daemon.try_wait().ok().flatten());
     }
 
-    /// Sends the daemon a signal that doesn't end it.
     pub fn signal_daemon(&self, signal: i32) {
         send(self.daemon(), signal);
     }
 
-    /// The daemon's guardian, if there is one.
     pub fn guardian(&self) -> Option<u32> {
         child_of(self.daemon(), |name, _| name == "scafd-guardian")
     }
 
-    /// The broker of a daemon for all users.
     pub fn broker(&self) -> Option<u32> {
         child_of(self.daemon(), |name, _| name == "scafd-broker")
     }
@@ -233,7 +227,6 @@ impl Setup {
         serde_json::from_str(&self.says(&["ps", "--json"])).expect("JSON")
     }
 
-    /// Waits until `look` finds something in the daemon's snapshot.
     pub fn until<T>(&self, what: &str, mut look: impl FnMut(&Snapshot) -> Option<T>) -> T {
         let mut last = None;
         let mut deadline = Instant::now() + super::PATIENCE;
@@ -297,7 +290,6 @@ impl Setup {
         command
     }
 
-    /// Processes that were started in this setup.
     pub fn processes(&self) -> Vec<u32> {
         let mark = format!("{MARK}={}", self.folder().display());
         let is_ours = |pid: &u32| {
@@ -391,9 +383,8 @@ fn two_pus() -> Vec<u32> {
     pus
 }
 
-/// Has this thread and what it starts stay on these PUs.
 pub fn stay_on(pus: &[u32]) {
-    // SAFETY: the set is ours, and CPU_SET checks its bounds.
+    // SAFETY: the set is a local variable, and CPU_SET checks its bounds.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         for pu in pus {

@@ -17,7 +17,6 @@ pub struct Slurm<'h> {
     kind: Kind,
 }
 
-/// In what clusters differ.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     /// A task's affinity is its job's CPUs.
@@ -32,7 +31,6 @@ pub enum Kind {
     Knees,
 }
 
-/// What a command of Slurm's said, and how it ended.
 #[derive(Debug)]
 pub struct Said {
     pub code: Option<i32>,
@@ -222,7 +220,6 @@ impl<'h> Slurm<'h> {
         child.wait().expect("its end");
     }
 
-    /// A command in this cluster.
     pub fn command(&self, program: &str) -> Command {
         let mut command = self.setup.command(Path::new(program));
         for (name, _) in std::env::vars_os() {
@@ -273,7 +270,6 @@ impl<'h> Slurm<'h> {
         text.lines().map(|line| (job(line), value(line, "JobState="))).collect()
     }
 
-    /// Submits a script; the number of its job.
     pub fn submit(&self, options: &[&str], script: &str) -> u32 {
         let said = self.submitted(options, script).well();
         said.out.trim().parse().unwrap_or_else(|e| panic!("{e}: {said:?}"))

@@ -18,5 +18,5 @@ compile_error!(
     "scaf-inspect reads the machine code of x86-64 only. A port is a folder src/decode/ARCHITECTURE with \
      `abi` (registers and their use in calls), `object` (the ELF machine and its relocations), `Instruction` \
      and `decode` (the decoder), `Instruction::operation` (what an instruction does) and `patterns` (the \
-     linker's stubs, calls, and functions that are handed on)"
+     linker's stubs, calls, and functions passed as arguments)"
 );

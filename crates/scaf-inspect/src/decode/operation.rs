@@ -89,7 +89,6 @@ pub(crate) enum Action {
     /// Copies the frame pointer to the stack pointer, and pops the frame pointer.
     Leave,
     Fill(Fill),
-    /// A conditional move of operand 1.
     Choose,
     Flag,
     Other(Effects),

@@ -1,4 +1,4 @@
-//! Calls: what the callee is handed, what it tells about the team, and what is left afterwards.
+//! Calls: the callee's arguments, its results, and the registers afterwards.
 
 use super::class::Classes;
 use super::code::Callee;
@@ -69,8 +69,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         fills_memory(name) && is_index(0) && (name == "memset" || is_index(1))
     }
 
-    /// Arguments on the stack are refused whoever is called: callees' aren't followed. A structure is passed
-    /// there though registers are free.
+    /// Stack arguments aren't followed into callees, so none may be of the team. Structures are passed there
+    /// though registers are free.
     fn check_stack(&mut self, i: &Operation) {
         // A call at a function's end leaves the caller's return address below its arguments.
         let above = if i.flow == Flow::Call { 0 } else { 8 };
@@ -83,10 +83,10 @@ impl<C: Callees> Walk<'_, '_, C> {
         SCRATCH.into_iter().for_each(|register| self.state.forget(register));
     }
 
-    /// gcc knows which registers its own functions leave alone (-fipa-ra), so a scratch register may still be
-    /// used after a call: its value is followed into the callee and out again.
+    /// gcc keeps values in scratch registers that a callee doesn't change (-fipa-ra): they are followed into
+    /// the callee and out again.
     fn call_within(&mut self, i: &Operation, function: u64) -> bool {
-        let handed = self.state.handed();
+        let passed = self.state.passed();
         if SCRATCH.iter().any(|register| self.state.registers[*register].is_function()) {
             self.find(i, ESCAPES);
         }
@@ -94,7 +94,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         self.state.forget_written();
         self.state.define(RESULT);
         self.state.define(SECOND_RESULT);
-        match self.callees.follow_call(function, &handed) {
+        match self.callees.follow_call(function, &passed) {
             None => {
                 self.state.registers[RESULT] = Value::CLEAN;
                 self.state.registers[SECOND_RESULT].exact = Exact::Any;
@@ -108,7 +108,7 @@ impl<C: Callees> Walk<'_, '_, C> {
             }
             Some(Ok(None)) => false,
             Some(Err(finding)) => {
-                if self.judging {
+                if self.final_pass {
                     self.frame.find(finding);
                 }
                 self.forget_scratch();

@@ -3,8 +3,7 @@
 //! A value has a *set* of classes, because several paths lead to most places. `schedule(static)` over n
 //! iterations compiles to: quotient and remainder of n by the team size; one more for the first remainder
 //! threads; start = thread number * quotient + remainder. This start is an ordinary loop index. With a chunk
-//! size, thread number * chunk is stepped by team size * chunk, and becomes an index when it is compared with
-//! the loop's bound.
+//! size, thread number * chunk is stepped by team size * chunk; compared with the bound, that is an index.
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct Classes(u16);
@@ -23,8 +22,8 @@ impl Classes {
     pub const START: Self = Self(128);
     /// A thread number's multiple, stepped by the team size's: a chunked loop's index.
     pub const STEPPED: Self = Self(256);
-    /// Thread number * quotient: without the remainder, what is left over is nobody's, and how much that is
-    /// depends on the team. On one of two paths the first threads have one more each instead.
+    /// Thread number * quotient: without the remainder, iterations are left over, how many depends on the
+    /// team. On one of two paths the first threads have one more each instead.
     pub const SHARE: Self = Self(512);
     /// A mark beside the classes, not in their arithmetic: the thread number was added to or cut short, so
     /// zero may mean another thread than the first.
@@ -59,13 +58,12 @@ impl Classes {
         self.has(THREADS) != self.has(Self::STEPPED) || self.has(TEAMS.or(PARTS)) || drops_rest
     }
 
-    /// Whether a pointer goes along with a loop's index.
     pub const fn is_index(self) -> bool {
         self.has(Self::START.or(Self::STEPPED)) && !self.is_confined()
     }
 
-    /// Whether a result tells the caller about the team. A quotient left over on only one path does not.
-    pub const fn is_told(self) -> bool {
+    /// Whether a result depends on the team, for the caller. A quotient left over on only one path does not.
+    pub const fn reveals_team(self) -> bool {
         let index = self.has(Self::START.or(Self::STEPPED));
         (self.has(THREADS.or(TEAMS).or(Self::SHARE)) && !index)
             || (self.has(PARTS) && !index && !self.has(Self::CLEAN))
@@ -196,7 +194,7 @@ mod tests {
         assert_eq!(start, C::START.or(C::SHARE));
         assert!(!start.is_confined());
         let without_rest = C::THREAD.times(quotient);
-        assert!(without_rest.is_confined() && without_rest.plus(C::CLEAN).is_told());
+        assert!(without_rest.is_confined() && without_rest.plus(C::CLEAN).reveals_team());
         assert!(!start.plus(quotient).is_confined());
         assert!(quotient.is_confined() && remainder.is_confined());
     }

@@ -1,4 +1,4 @@
-//! The module's functions, what its calls lead to, and where it asks about the team.
+//! The module's functions, the targets of its calls, and its queries about the team.
 
 use crate::decode::{Flow, Target, decode, patterns};
 use crate::elf::{Elf, Piece, SlotKind};
@@ -35,7 +35,7 @@ pub(crate) struct Code<'e> {
     starts: Vec<u64>,
     slots: HashMap<u64, &'e str>,
     stubs: HashMap<u64, &'e str>,
-    handed_on: OnceCell<Vec<(u64, u64)>>,
+    function_arguments: OnceCell<Vec<(u64, u64)>>,
 }
 
 impl<'e> Code<'e> {
@@ -49,7 +49,7 @@ impl<'e> Code<'e> {
                 stubs.extend(entries.map(|entry| (entry, *name)));
             }
         }
-        Self { elf, starts: elf.function_starts(), slots, stubs, handed_on: OnceCell::new() }
+        Self { elf, starts: elf.function_starts(), slots, stubs, function_arguments: OnceCell::new() }
     }
 
     pub fn knows_functions(&self) -> bool {
@@ -75,7 +75,7 @@ impl<'e> Code<'e> {
         }
     }
 
-    pub fn is_telling_slot(&self, address: u64) -> bool {
+    pub fn is_query_slot(&self, address: u64) -> bool {
         self.slots.get(&address).is_some_and(|name| is_query(name))
     }
 
@@ -114,7 +114,7 @@ impl<'e> Code<'e> {
         for (start, spots) in spots {
             self.mentions_in(start, &spots, &addresses, &mut found)?;
         }
-        // It may be called by a stub that we don't know.
+        // It may be called through an unknown kind of stub.
         let met: HashSet<&str> =
             targets.iter().filter(|(at, _)| found.met.contains(at)).map(|(_, name)| *name).collect();
         let imports = self.elf.imports.keys().map(String::as_str);
@@ -132,7 +132,7 @@ impl<'e> Code<'e> {
         pieces.flat_map(|piece| patterns::mentions(piece.data, piece.address, targets)).collect()
     }
 
-    /// Whether any code may jump to one of these addresses from afar, as branches from other functions do.
+    /// Whether any far jump or branch in the code may lead to one of these addresses.
     pub fn is_jumped_to(&self, targets: &BTreeSet<u64>) -> bool {
         self.elf.text.iter().any(|piece| patterns::jumps_to(piece.data, piece.address, targets))
     }
@@ -161,7 +161,7 @@ impl<'e> Code<'e> {
             let branch = matches!(instruction.target(), Target::Code(target) if targets.contains(&target));
             let calls = matches!(instruction.flow(), Flow::Call | Flow::Jump | Flow::Branch);
             // Loaded into a register to be called from there: the flow analysis follows the register.
-            let loads = instruction.loads_register() && memory.is_some_and(|slot| self.is_telling_slot(slot));
+            let loads = instruction.loads_register() && memory.is_some_and(|slot| self.is_query_slot(slot));
             if (memory.is_some() || branch) && (calls || loads) {
                 found.calls.entry(start).or_default().push(instruction.address());
                 found.met.extend(memory);
@@ -175,8 +175,8 @@ impl<'e> Code<'e> {
         Ok(())
     }
 
-    /// The functions that call this one, as far as it is only called: `None` if code or data have its address
-    /// otherwise, so that it may be called through a pointer.
+    /// The functions that call this one; `None` if code or data have its address otherwise, so that it may be
+    /// called through a pointer.
     pub fn callers(&self, target: u64) -> Option<Vec<u64>> {
         let spots = self.spots(&BTreeSet::from([target]));
         let before = |spot: &u64| self.elf.code_at(spot.checked_sub(2)?);
@@ -208,9 +208,9 @@ impl<'e> Code<'e> {
         self.elf.text.iter().any(|piece| memmem::find(piece.data, &constant.to_le_bytes()).is_some())
     }
 
-    /// Whether `function` is handed to a runtime as its first argument, as gcc does with GOMP_parallel, or as
+    /// Whether `function` is passed to a runtime as its first argument, as gcc does with GOMP_parallel, or as
     /// its third, as clang does with __kmpc_fork_call.
-    pub fn is_handed_to_runtime(&self, function: u64) -> bool {
+    pub fn is_passed_to_runtime(&self, function: u64) -> bool {
         self.loads_of_functions().any(|(target, next)| target == function && self.calls_runtime(next))
     }
 
@@ -226,23 +226,24 @@ impl<'e> Code<'e> {
         }
     }
 
-    /// The functions that regions run: handed on, or named so by the compiler.
+    /// The functions that regions run, known as arguments of runtime calls or by their names.
     pub fn regions(&self) -> BTreeSet<u64> {
-        let handed_on = self.loads_of_functions().map(|(target, _)| target);
+        let function_arguments = self.loads_of_functions().map(|(target, _)| target);
         let named = self.elf.functions.iter().filter(|(_, name)| is_outlined_by_name(name));
-        handed_on.chain(named.map(|(address, _)| *address)).collect()
+        function_arguments.chain(named.map(|(address, _)| *address)).collect()
     }
 
-    /// The functions that are loaded where arguments are, and where the code goes on.
+    /// Functions whose addresses are loaded into argument registers, and the address of the next instruction.
     fn loads_of_functions(&self) -> impl Iterator<Item = (u64, u64)> {
         // One search finds all of them: there may be thousands, in megabytes of code.
         let find = || {
             let llvms = self.elf.imports.keys().any(|name| name.starts_with(FORKS));
             let pieces = self.elf.text.iter();
-            let loads = pieces.flat_map(|piece| patterns::handed_on(piece.data, piece.address, llvms));
+            let loads =
+                pieces.flat_map(|piece| patterns::function_arguments(piece.data, piece.address, llvms));
             loads.filter(|(target, _)| self.is_start(*target)).collect()
         };
-        self.handed_on.get_or_init(find).iter().copied()
+        self.function_arguments.get_or_init(find).iter().copied()
     }
 
     pub fn is_exported(&self, function: u64) -> bool {
@@ -253,10 +254,8 @@ impl<'e> Code<'e> {
         self.elf.code_at(address)
     }
 
-    /// The targets of a switch. Where a table ends isn't written down: at the first entry that isn't `inside`
-    /// the function, or at the next table. gcc moves cases away that are hardly ever met; where some of these
-    /// aren't known as a part of the function, and others follow that are inside, the error is that the cases
-    /// aren't known.
+    /// The targets of a switch. A table ends at the first entry that isn't `inside` the function, or at the
+    /// next table. The error: gcc moved cold cases out of the function, and inside ones follow.
     pub fn jump_table(
         &self,
         (table, end): (u64, Option<u64>),

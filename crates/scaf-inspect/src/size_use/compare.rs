@@ -14,7 +14,7 @@ impl<C: Callees> Walk<'_, '_, C> {
                 self.find(i, "asks for one certain thread other than the first");
             }
             Flags::Number => self.find(i, "decides by its thread number or the team size"),
-            // Branches are judged by what they skip.
+            // For branches it matters what they skip (`first.rs`).
             Flags::First if i.flow != Flow::Branch => {
                 self.find(i, "computes with whether it is the first thread");
             }
@@ -43,8 +43,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// A thread may ask whether it is the first, or compare itself with the loop's remainder. It may not ask
-    /// for the team's size or whether it is the last: in a team of one, the first is the last.
+    /// A thread may test whether it is the first, or compare its number with the loop's remainder. It may not
+    /// test the team's size or whether it is the last: in a team of one, the first is the last.
     pub fn compare(&mut self, i: &Operation) {
         let (a, b) = (self.read(i, 0), self.read(i, 1));
         self.state.flags = Flags::Free;
@@ -52,7 +52,7 @@ impl<C: Callees> Walk<'_, '_, C> {
             if x.is_function() {
                 self.find(i, ESCAPES);
             }
-            if x.classes.has(Classes::STEPPED) && y.classes.is_clean() && self.judging {
+            if x.classes.has(Classes::STEPPED) && y.classes.is_clean() && self.final_pass {
                 self.frame.bounds.insert(self.block);
                 if let Step::At(step) = x.step {
                     self.frame.bounded_steps.insert(step);
@@ -83,7 +83,7 @@ impl<C: Callees> Walk<'_, '_, C> {
             self.state.flags = Flags::First;
         } else {
             self.state.flags = Flags::Bound;
-            if self.judging {
+            if self.final_pass {
                 self.frame.bounded.push(i.address);
             }
         }

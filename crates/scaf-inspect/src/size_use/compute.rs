@@ -126,7 +126,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         if !is_step {
             return (sum, a.step.join(b.step));
         }
-        if self.judging {
+        if self.final_pass {
             let carried = a.classes.has(Classes::STEPPED) || b.classes.has(Classes::STEPPED);
             self.frame.steps.push((i.address, carried.then_some(self.block)));
         }
@@ -218,8 +218,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         self.move_stack(-8);
         self.store(i, self.top(), 8, Value::of(value.classes));
         if value.is_function() {
-            // A caller's value in a callee-saved register is never such a function, so this is no mere
-            // saving.
+            // It doesn't save a callee-saved register: those never hold such a function.
             self.find(i, ESCAPES);
         }
     }
@@ -270,8 +269,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// Any other instruction: the results get the classes of all inputs, and may not go where they aren't
-    /// followed.
+    /// Any other instruction: the results get the classes of all inputs, and must stay in followed places.
     fn other(&mut self, i: &Operation, effects: &Effects) {
         let mut classes = Classes::CLEAN;
         for register in &effects.reads {

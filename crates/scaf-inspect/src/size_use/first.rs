@@ -1,8 +1,8 @@
 //! Branches on whether a thread is the first of its team: which of them are safe for any team size.
 //!
-//! Every team has a first thread, so code for it alone (`omp master`) always runs. Code for all others does
-//! not: if the first thread only communicates while the others work, a team of one never does the work. A
-//! branch is harmless if it merely skips code: all of the first thread's paths then reach the others' target.
+//! Every team has a first thread, so code for it alone (`omp master`) always runs; code for all others does
+//! not run in a team of one. A branch is harmless if it merely skips code for the others: all of the first
+//! thread's paths then reach the others' target.
 
 use super::frame::{First, Frame};
 use crate::decode::{Flow, Target};

@@ -1,4 +1,4 @@
-//! Follows a function along all its paths to a fixed point, then judges every instruction once.
+//! Follows a function along all its paths to a fixed point, then checks every instruction (*final pass*).
 //!
 //! Blocks are decoded when a path first reaches them. What is known at a block's entry only grows, so this
 //! ends; a budget bounds the time.
@@ -6,7 +6,7 @@
 use super::class::Classes;
 use super::code::{Callee, Code};
 use super::frame::{Finding, Frame, Summary};
-use super::state::{Handed, State, Value};
+use super::state::{PassedClasses, State, Value};
 use super::walk::{Callees, Walk};
 use crate::decode::abi::MAX_INSTRUCTION;
 use crate::decode::{Flow, Operation, decode};
@@ -28,54 +28,56 @@ const MAX_BLOCKS: usize = 20_000;
 
 pub(super) struct Analysis<'c, 'e> {
     code: &'c Code<'e>,
-    /// Functions that ask about the team themselves.
-    pub askers: BTreeSet<u64>,
-    pub tellers: BTreeSet<u64>,
-    pub judged: HashSet<u64>,
-    summaries: HashMap<(u64, Handed), Summary>,
+    /// Functions that call a query themselves.
+    pub querying: BTreeSet<u64>,
+    /// Functions that return a query's result.
+    pub returning: BTreeSet<u64>,
+    /// Instructions that the final pass has checked.
+    pub visited: HashSet<u64>,
+    summaries: HashMap<(u64, PassedClasses), Summary>,
     steps: u64,
     depth: usize,
 }
 
 impl<'c, 'e> Analysis<'c, 'e> {
-    pub fn new(code: &'c Code<'e>, askers: BTreeSet<u64>) -> Self {
+    pub fn new(code: &'c Code<'e>, querying: BTreeSet<u64>) -> Self {
         Self {
             code,
-            askers,
-            tellers: BTreeSet::new(),
-            judged: HashSet::new(),
+            querying,
+            returning: BTreeSet::new(),
+            visited: HashSet::new(),
             summaries: HashMap::new(),
             steps: 0,
             depth: 0,
         }
     }
 
-    pub fn summary(&mut self, function: u64, handed: &Handed) -> Summary {
-        if let Some(known) = self.summaries.get(&(function, *handed)) {
+    pub fn summary(&mut self, function: u64, passed: &PassedClasses) -> Summary {
+        if let Some(known) = self.summaries.get(&(function, *passed)) {
             return known.clone();
         }
         if self.depth >= MAX_DEPTH {
             return Err(Finding::unknown(function, "is called too deep with the team size or thread number"));
         }
         let recursive = Err(Finding::unknown(function, "calls itself with the team size or thread number"));
-        self.summaries.insert((function, *handed), recursive);
+        self.summaries.insert((function, *passed), recursive);
         self.depth += 1;
-        let summary = self.follow(function, handed);
+        let summary = self.follow(function, passed);
         self.depth -= 1;
-        self.summaries.insert((function, *handed), summary.clone());
+        self.summaries.insert((function, *passed), summary.clone());
         summary
     }
 
-    /// Adds a function that returns the answer; all summaries must be made anew.
-    pub fn add_teller(&mut self, function: u64) -> bool {
+    /// Adds a function that returns a query's result, which invalidates all summaries.
+    pub fn add_returning(&mut self, function: u64) -> bool {
         self.summaries.clear();
-        self.tellers.insert(function)
+        self.returning.insert(function)
     }
 
-    fn follow(&mut self, function: u64, handed: &Handed) -> Summary {
+    fn follow(&mut self, function: u64, passed: &PassedClasses) -> Summary {
         let mut frame = Frame { entry: function, ..Frame::default() };
-        self.settle(&mut frame, handed, &BTreeMap::new())?;
-        self.sharpen(&mut frame, handed)?;
+        self.settle(&mut frame, passed, &BTreeMap::new())?;
+        self.sharpen(&mut frame, passed)?;
         frame.returned = None;
         for (block, state) in frame.states.clone() {
             let (_, next) = self.walk(&mut frame, block, state, true)?;
@@ -96,10 +98,10 @@ impl<'c, 'e> Analysis<'c, 'e> {
     fn settle(
         &mut self,
         frame: &mut Frame,
-        handed: &Handed,
+        passed: &PassedClasses,
         hints: &BTreeMap<u64, State>,
     ) -> Result<(), Finding> {
-        frame.states = BTreeMap::from([(frame.entry, State::at_entry(handed))]);
+        frame.states = BTreeMap::from([(frame.entry, State::at_entry(passed))]);
         frame.cuts.insert(frame.entry);
         let mut work = BTreeSet::from([frame.entry]);
         let (start, end) = self.code.function_around(frame.entry).unwrap_or_default();
@@ -144,16 +146,16 @@ impl<'c, 'e> Analysis<'c, 'e> {
         Ok(())
     }
 
-    /// Drops what was believed only on the way: before a loop's index was seen to be stepped, it counted as
-    /// the thread's own, as did all that was computed from it. The result is kept if it holds without hints.
-    fn sharpen(&mut self, frame: &mut Frame, handed: &Handed) -> Result<(), Finding> {
+    /// Removes assumptions of the first walk: before a loop's index was seen to be stepped, it counted as the
+    /// thread's own, as did all that was computed from it. The result is kept if it holds without hints.
+    fn sharpen(&mut self, frame: &mut Frame, passed: &PassedClasses) -> Result<(), Finding> {
         let settled = frame.states.clone();
         let is_stepped = |value: &Value| value.classes.has(Classes::STEPPED);
         if !settled.values().any(|state| state.registers.iter().any(is_stepped)) {
             return Ok(());
         }
-        self.settle(frame, handed, &settled)?;
-        let mut confirmed = BTreeMap::from([(frame.entry, State::at_entry(handed))]);
+        self.settle(frame, passed, &settled)?;
+        let mut confirmed = BTreeMap::from([(frame.entry, State::at_entry(passed))]);
         for (block, state) in frame.states.clone() {
             let (after, next) = self.walk(frame, block, state, false)?;
             for target in next {
@@ -175,7 +177,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
         frame: &mut Frame,
         block: u64,
         state: State,
-        judging: bool,
+        final_pass: bool,
     ) -> Result<(State, Vec<u64>), Finding> {
         let instructions = match frame.blocks.get(&block) {
             Some(known) => Rc::clone(known),
@@ -189,7 +191,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
         if frame.tables.len() > MAX_TABLES {
             return Err(Finding::unknown(frame.entry, "has more switches than are followed"));
         }
-        let mut walk = Walk { code: self.code, callees: self, frame, state, block, judging };
+        let mut walk = Walk { code: self.code, callees: self, frame, state, block, final_pass };
         for (at, instruction) in instructions.iter().enumerate() {
             if at > 0 && walk.frame.cuts.contains(&instruction.address) {
                 return Ok((walk.state, vec![instruction.address]));
@@ -198,11 +200,11 @@ impl<'c, 'e> Analysis<'c, 'e> {
             if walk.callees.steps > MAX_STEPS {
                 return Err(Finding::unknown(block, "asks about the team in more code than is followed"));
             }
-            if judging {
-                walk.callees.judged.insert(instruction.address);
+            if final_pass {
+                walk.callees.visited.insert(instruction.address);
             }
             if let Some(next) = walk.step(instruction) {
-                if judging && next.is_empty() && !ends_the_thread(walk.code, instruction) {
+                if final_pass && next.is_empty() && !ends_the_thread(walk.code, instruction) {
                     walk.frame.leaving.insert(block);
                 }
                 return Ok((walk.state, next));
@@ -238,11 +240,11 @@ impl<'c, 'e> Analysis<'c, 'e> {
 }
 
 impl Callees for Analysis<'_, '_> {
-    fn follow_call(&mut self, function: u64, handed: &Handed) -> Option<Summary> {
-        let matters = self.askers.contains(&function)
-            || self.tellers.contains(&function)
-            || handed.iter().any(|classes| classes.is_confined());
-        matters.then(|| self.summary(function, handed))
+    fn follow_call(&mut self, function: u64, passed: &PassedClasses) -> Option<Summary> {
+        let matters = self.querying.contains(&function)
+            || self.returning.contains(&function)
+            || passed.iter().any(|classes| classes.is_confined());
+        matters.then(|| self.summary(function, passed))
     }
 
     fn count(&mut self, steps: u64) {
@@ -250,8 +252,8 @@ impl Callees for Analysis<'_, '_> {
     }
 }
 
-/// Whether a path's last instruction is a call that never returns, or a trap. Who throws goes on where that
-/// is caught.
+/// Whether a path's last instruction is a call that never returns, or a trap. Exceptions count as returning
+/// where they may be caught.
 fn ends_the_thread(code: &Code<'_>, last: &Operation) -> bool {
     let caught = code.elf.imports.contains_key(CATCHES);
     match (last.flow, code.callee(last.target)) {

@@ -1,4 +1,4 @@
-use super::state::{Handed, State};
+use super::state::{PassedClasses, State};
 use crate::decode::Operation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -22,7 +22,7 @@ impl Finding {
 }
 
 /// The scratch registers when a function returns; `None` if it never does.
-pub(super) type Summary = Result<Option<Handed>, Finding>;
+pub(super) type Summary = Result<Option<PassedClasses>, Finding>;
 
 pub(super) struct First {
     pub at: u64,
@@ -42,7 +42,7 @@ pub(super) struct Frame {
     pub tables: BTreeSet<u64>,
     /// Instructions that move the stack pointer by an unknown distance, with their new bases.
     pub bases: BTreeMap<u64, u8>,
-    pub returned: Option<Handed>,
+    pub returned: Option<PassedClasses>,
     // The fields from here on are filled in the final pass.
     pub edges: BTreeMap<u64, Vec<u64>>,
     /// Blocks that may leave the function other than by a call that never returns.

@@ -1,8 +1,8 @@
 //! Uses of LLVM's runtime that depend on the team size.
 //!
-//! LLVM's compilers leave loops and sections to the runtime, which tells each thread its share. Sections may
-//! wait for each other, and a smaller team would never reach the one that is waited for. Each call describes
-//! its place in the source (`ident_t`), and a bit there tells sections from loops.
+//! LLVM's compilers leave loops and sections to the runtime, which assigns each thread its iterations.
+//! Sections may wait for each other, and a smaller team would never reach the one that is waited for. Each
+//! call has its place in the source (`ident_t`), and a bit there distinguishes sections from loops.
 
 use super::verdict::SizeUse;
 use crate::elf::Elf;

@@ -1,9 +1,8 @@
 //! Where a spinning loop can be made to yield: some instructions around its branch back that can be carried
 //! out elsewhere, with room for a jump in their place ([`Mark`]); else some at its beginning.
 //!
-//! Nothing may lead to between them: no branch of the same function, and none of any other (compilers put
-//! cold parts of a function elsewhere). A function with jumps that lead nobody knows where, as by tables, has
-//! no marks.
+//! No branch may lead to an instruction inside a mark, from the same function or another (compilers put cold
+//! parts of a function elsewhere). A function with jumps to unknown targets, as by tables, has no marks.
 
 use super::code::Code;
 use crate::decode::{Flow, Instruction, Target};
@@ -53,7 +52,7 @@ fn mark(code: &Code<'_>, function: &[Instruction], branch: usize, targets: &BTre
         let Target::Code(begin) = function.get(branch)?.target() else { return None };
         let begin = function.binary_search_by_key(&begin, Instruction::address).ok()?;
         let from_begin = function.get(begin..)?;
-        // Places that each round comes by.
+        // Executed in each round.
         let straight = from_begin.iter().take_while(|instruction| instruction.flow() == Flow::Next).count();
         let runs = (0..=straight.min(MOST_BEFORE)).flat_map(|from| {
             (1..=MOST_BEFORE).filter_map(move |count| from_begin.get(from..from.checked_add(count)?))
@@ -66,8 +65,7 @@ fn mark(code: &Code<'_>, function: &[Instruction], branch: usize, targets: &BTre
     })
 }
 
-/// The mark of these instructions, if they can be one; `branch` is the place of the branch among them, or
-/// their number.
+/// The mark of these instructions, if they can be one; `branch` is the branch's index, or their number.
 fn mark_of(code: &Code<'_>, run: &[Instruction], branch: usize, targets: &BTreeSet<u64>) -> Option<Mark> {
     let (first, last) = (run.first()?, run.last()?);
     let (at, length) = (first.address(), last.next().checked_sub(first.address())?);

@@ -3,11 +3,12 @@
 //! Every result of omp_get_num_threads and omp_get_thread_num is followed along all paths: through registers,
 //! the function's own stack frame, and calls within the module. gcc's own loops divide the iterations by the
 //! size and multiply by the number; the result is a loop index and may be used freely. Any other value that
-//! gets out - stored, passed on, returned, used to choose an element - depends on the size. Where one of the
-//! questions isn't found in the code, by a linker's stub that we don't know, nothing is.
+//! is stored, passed on, returned or used to choose an element depends on the size. Where a query's calls
+//! aren't all found (an unknown kind of linker stub), the verdict is unknown.
 //!
 //! Not seen: code reached only by exceptions, and variables that only the first thread's code sets.
 
+mod analyse;
 mod call;
 mod class;
 mod code;
@@ -17,7 +18,6 @@ mod conclude;
 mod first;
 mod flow;
 mod frame;
-mod judge;
 mod llvm;
 mod mark;
 mod spin;
@@ -26,8 +26,8 @@ mod step;
 mod verdict;
 mod walk;
 
+pub(crate) use analyse::analyse;
 pub(crate) use code::Code;
-pub(crate) use judge::judge;
 pub use spin::Spins;
 pub(crate) use spin::{MOST_LOOPS, spins};
 pub use verdict::SizeUse;

@@ -1,12 +1,11 @@
 //! Does the code of a module's regions wait by spinning on memory, as in programs that pass work by flags?
 //!
 //! A spinning loop has a way around that reads memory and changes nothing: no store, no register carried from
-//! one round to the next, and calls only of functions that have no effect ([`EFFECTLESS`]). Whoever has gone
-//! that way once goes it for ever, unless another thread changes the memory. So loops that compute have none.
-//! Fences change nothing, whatever they are made of.
+//! one round to the next, and calls only of functions that have no effect ([`EFFECTLESS`]). After one such
+//! round all others are the same, unless another thread changes the memory. So loops that compute have none.
+//! Fences count as changing nothing.
 //!
-//! Examined are the functions that are handed to the runtime, those that they call directly, and those that
-//! these call. A loop in a function behind a pointer is not seen.
+//! Examined are the functions that are passed to the runtime, and direct calls from there, two levels deep.
 
 use super::code::{Callee, Code};
 use super::mark;
@@ -29,7 +28,6 @@ const EFFECTLESS: [&str; 3] = ["__kmpc_flush", "omp_get_num_threads", "omp_get_t
 /// The same, and the client answers them: a loop that calls one yields by itself.
 const YIELDS: [&str; 3] = ["pthread_yield", "sched_yield", "thrd_yield"];
 
-/// Most loops of a module that are marked.
 pub(crate) const MOST_LOOPS: usize = 64;
 
 /// The loops in which the code of a module's regions waits by spinning on memory.
@@ -63,7 +61,6 @@ pub(crate) fn spins(code: &Code<'_>) -> Option<Spins> {
 
 struct Search<'c, 'e> {
     budget: usize,
-    /// Where the first loop begins.
     place: Option<u64>,
     /// `None` once a loop couldn't be marked.
     marks: Option<Vec<[u64; 2]>>,
@@ -84,12 +81,12 @@ impl Search<'_, '_> {
         let mut loops = Vec::new();
         for last in 0..seen.all.len() {
             seen.last = last;
-            // Whatever leads nowhere without a yield does so with one.
-            if seen.leads_nowhere(true) {
+            // A loop that spins without a yield also does with one.
+            if seen.spins(true) {
                 if let Target::Code(target) = seen.all[last].target() {
                     self.place.get_or_insert(target);
                 }
-                if seen.leads_nowhere(false) {
+                if seen.spins(false) {
                     loops.push(last);
                 }
             }
@@ -118,16 +115,15 @@ struct Seen<'c, 'e> {
     /// Whether another one leads to it.
     joined: Vec<bool>,
     last: usize,
-    /// For each the latest search that came to it, and which of `acts` it does.
-    notes: Vec<(u32, Option<NonZeroU32>)>,
+    /// For each the latest search that reached it, and which of `acts` it does.
+    reached: Vec<(u32, Option<NonZeroU32>)>,
     searches: u32,
-    /// What is told is kept: to find it out takes longer than to decode an instruction.
+    /// Cached: finding an effect takes longer than decoding the instruction.
     acts: Vec<Act>,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
-/// What an instruction does.
 enum Act {
     /// It changes nothing but registers.
     Registers(Look),
@@ -139,7 +135,7 @@ enum Act {
 impl<'c, 'e> Seen<'c, 'e> {
     fn new(code: &'c Code<'e>) -> Self {
         let (all, leads, joined) = (Vec::new(), Vec::new(), Vec::new());
-        Seen { code, all, leads, joined, last: 0, notes: Vec::new(), searches: 0, acts: Vec::new() }
+        Seen { code, all, leads, joined, last: 0, reached: Vec::new(), searches: 0, acts: Vec::new() }
     }
 
     /// Takes at most so many instructions of a function instead; `false` if it has more, or other bytes.
@@ -160,19 +156,19 @@ impl<'c, 'e> Seen<'c, 'e> {
                 self.joined[place] = true;
             }
         }
-        self.notes.clear();
-        self.notes.resize(self.all.len(), (0, None));
+        self.reached.clear();
+        self.reached.resize(self.all.len(), (0, None));
         (self.last, self.searches) = (0, 0);
         self.acts.clear();
         whole
     }
 
     /// Whether the last one leads back, and from there a way around only reads memory, and may yield or not.
-    fn leads_nowhere(&mut self, may_yield: bool) -> bool {
+    fn spins(&mut self, may_yield: bool) -> bool {
         let Some(begin) = self.led_to(self.last) else { return false };
         // Most loops compute, which is found out without following each way.
         let Some(straight) = self.straight_on(begin, may_yield) else { return false };
-        if !self.may_lead_nowhere(begin, straight, may_yield) {
+        if !self.may_spin(begin, straight, may_yield) {
             return false;
         }
         let mut left = MAX_LOOK;
@@ -184,7 +180,7 @@ impl<'c, 'e> Seen<'c, 'e> {
             {
                 left = rest;
                 if place == self.last {
-                    if way.leads_nowhere() {
+                    if way.spins() {
                         return true;
                     }
                     break;
@@ -212,13 +208,13 @@ impl<'c, 'e> Seen<'c, 'e> {
 
     /// Whether the last one can be reached at all by what changes nothing but registers, and not each way
     /// there carries a register on, as those from `straight` on alone show.
-    fn may_lead_nowhere(&mut self, begin: usize, straight: usize, may_yield: bool) -> bool {
+    fn may_spin(&mut self, begin: usize, straight: usize, may_yield: bool) -> bool {
         self.searches += 1;
         let (mut left, mut is_reached) = (MAX_LOOK, false);
         let mut written = RegisterSet::default();
         let mut next = vec![begin];
         while let Some(mut place) = next.pop() {
-            while std::mem::replace(&mut self.notes[place].0, self.searches) != self.searches
+            while std::mem::replace(&mut self.reached[place].0, self.searches) != self.searches
                 && let Some(look) = self.look(place, may_yield)
             {
                 if place < straight {
@@ -262,11 +258,11 @@ impl<'c, 'e> Seen<'c, 'e> {
 
     /// What one reads and writes, if it changes nothing but registers.
     fn look(&mut self, place: usize, may_yield: bool) -> Option<&Look> {
-        if self.notes[place].1.is_none() {
+        if self.reached[place].1.is_none() {
             self.acts.push(self.act(&self.all[place]));
-            self.notes[place].1 = u32::try_from(self.acts.len()).ok().and_then(NonZeroU32::new);
+            self.reached[place].1 = u32::try_from(self.acts.len()).ok().and_then(NonZeroU32::new);
         }
-        match self.acts.get(self.notes[place].1?.get() as usize - 1)? {
+        match self.acts.get(self.reached[place].1?.get() as usize - 1)? {
             Act::Registers(look) => Some(look),
             Act::Yields(look) => Some(look).filter(|_| may_yield),
             Act::More => None,
@@ -325,9 +321,8 @@ impl Way {
             .any(|register| self.origins[register].contains(register) && !others.contains(register))
     }
 
-    /// Whether it looks at memory, and after some rounds all registers are as in the round before: no value
-    /// goes into itself.
-    fn leads_nowhere(&self) -> bool {
+    /// Whether it reads memory, and registers become the same in each round: no value goes into itself.
+    fn spins(&self) -> bool {
         let mut changing = self.written;
         loop {
             let mut still = RegisterSet::default();

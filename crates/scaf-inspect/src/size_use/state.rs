@@ -14,8 +14,7 @@ const MOST_ARGUMENTS: i64 = 512;
 pub(super) enum Exact {
     Any,
     Constant(i64),
-    /// A place in the own frame. Distances between bases are unknown: aligning the stack pointer makes a new
-    /// base.
+    /// A place in the own frame. Aligning the stack pointer makes a new base, at an unknown distance.
     Stack {
         base: u8,
         offset: i64,
@@ -126,14 +125,14 @@ pub(super) struct State {
     written: BTreeSet<(u8, i64)>,
 }
 
-/// Classes of the scratch registers, in the order of `SCRATCH`: what one function hands to another.
-pub(super) type Handed = [Classes; SCRATCH.len()];
-pub(super) const NOTHING: Handed = [Classes::CLEAN; SCRATCH.len()];
+/// Classes of the scratch registers at a call or return, in the order of `SCRATCH`.
+pub(super) type PassedClasses = [Classes; SCRATCH.len()];
+pub(super) const NOTHING: PassedClasses = [Classes::CLEAN; SCRATCH.len()];
 
 impl State {
-    pub fn at_entry(handed: &Handed) -> Self {
+    pub fn at_entry(passed: &PassedClasses) -> Self {
         let mut registers = [Value::CLEAN; REGISTERS];
-        for (register, classes) in SCRATCH.iter().zip(handed) {
+        for (register, classes) in SCRATCH.iter().zip(passed) {
             registers[*register] = Value::of(*classes);
         }
         registers[STACK_POINTER].exact = Exact::Stack { base: 0, offset: 0 };
@@ -141,7 +140,7 @@ impl State {
         Self { registers, defined: u32::MAX, flags: Flags::Free, slots, written }
     }
 
-    pub fn handed(&self) -> Handed {
+    pub fn passed(&self) -> PassedClasses {
         SCRATCH.map(|register| self.registers[register].classes)
     }
 
@@ -209,8 +208,7 @@ impl State {
                 let chunks = chunks(offset, size);
                 let here = self.slots.range((base, *chunks.start())..=(base, *chunks.end()));
                 let here = here.map(|(_, classes)| *classes).reduce(Classes::or).unwrap_or(Classes::CLEAN);
-                // In a realigned frame one place may have two names that cannot be matched, so all other
-                // bases count.
+                // In a realigned frame one place may have two names, so all other bases count.
                 let others = all().filter(|(other, _)| *other != base);
                 others.fold(here, |sum, (_, classes)| sum.or(classes))
             }
@@ -231,7 +229,7 @@ impl State {
         }
     }
 
-    /// Bytes were written, with what isn't known here.
+    /// Records written bytes, whatever their value.
     pub fn wrote(&mut self, base: u8, offset: i64, size: usize) {
         let Exact::Stack { base: top, offset: lowest } = self.registers[STACK_POINTER].exact else { return };
         let may_be_arguments = (lowest..lowest.saturating_add(MOST_ARGUMENTS)).contains(&offset);

@@ -19,7 +19,7 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
                 if self.call(i, &callee) { None } else { Some(Vec::new()) }
             }
             Flow::Return => {
-                self.give_back(i);
+                self.return_to_caller(i);
                 Some(Vec::new())
             }
             Flow::Jump => Some(self.jump(i)),
@@ -38,7 +38,7 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
 
     fn branch(&mut self, i: &Operation) -> Vec<u64> {
         self.condition(i);
-        if self.judging && self.state.flags == Flags::First {
+        if self.final_pass && self.state.flags == Flags::First {
             self.first(i);
         }
         let mut next = vec![i.next];
@@ -49,7 +49,7 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
                 self.frame.leaving.insert(self.block);
                 let before = self.state.clone();
                 if self.call(i, &callee) {
-                    self.give_back(i);
+                    self.return_to_caller(i);
                 }
                 self.state = before;
             }
@@ -57,28 +57,26 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
         next
     }
 
-    /// Remembers a branch that asks for the first thread. Only equality tells, in either order of the
-    /// operands.
+    /// Records a branch that tests for the first thread: by equality, in either order of the operands.
     fn first(&mut self, i: &Operation) {
         let (first, other) = match (self.code.callee(i.target), i.condition) {
-            // A thread number is never negative, so "not above zero" is zero. Compilers put the constant
-            // last.
+            // A thread number is never negative, so "not above zero" is zero. Constants come last.
             (Callee::Local(target), Some(Condition::Equal | Condition::NotAbove)) => (target, i.next),
             (Callee::Local(target), Some(Condition::NotEqual | Condition::Above)) => (i.next, target),
             _ => return self.find(i, SPLITS),
         };
-        // What a function returns then says so: it asks on behalf of others.
+        // A function that returns a constant on such a branch reveals it to its callers.
         let answers = matches!(self.state.registers[RESULT].exact, Exact::Constant(_));
         self.frame.firsts.push(First { at: i.address, block: self.block, first, other, answers });
     }
 
-    fn give_back(&mut self, i: &Operation) {
+    fn return_to_caller(&mut self, i: &Operation) {
         if self.state.registers[RESULT].is_function() {
             self.find(i, ESCAPES);
         }
-        let handed = self.state.handed();
-        let returned = self.frame.returned.get_or_insert(handed);
-        for (mine, theirs) in returned.iter_mut().zip(handed) {
+        let passed = self.state.passed();
+        let returned = self.frame.returned.get_or_insert(passed);
+        for (mine, theirs) in returned.iter_mut().zip(passed) {
             *mine = mine.or(theirs);
         }
     }
@@ -96,11 +94,11 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
                 });
                 let others = targets.is_empty() || !self.is_switch(i);
                 if others && tail {
-                    // A tail call through a pointer: the frame is gone.
+                    // A tail call through a pointer: the frame is already removed.
                     self.frame.leaving.insert(self.block);
                     let before = self.state.clone();
                     self.call(i, &Callee::Unknown);
-                    self.give_back(i);
+                    self.return_to_caller(i);
                     self.state = before;
                 } else if others {
                     self.give_up(i, "jumps to where could not be made out");
@@ -109,7 +107,7 @@ impl<'e, C: Callees> Walk<'_, 'e, C> {
             }
             callee => {
                 if self.call(i, &callee) {
-                    self.give_back(i);
+                    self.return_to_caller(i);
                 }
                 Vec::new()
             }

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SizeUse {
-    /// The module never asks for the size.
+    /// The module never queries the size.
     None,
-    /// It asks in gcc's own loops, or in ways that are as harmless.
+    /// Queries in gcc's own loops, or as harmless ones.
     OwnLoops {
-        /// Calls that ask for the team size or the thread number.
+        /// Calls of team-size and thread-number queries.
         sites: usize,
     },
     /// Something that it computes or stores depends on the size.
@@ -16,16 +16,12 @@ pub enum SizeUse {
         /// The function, the offset in it, and what it does there.
         why: String,
     },
-    /// It asks for a purpose that was not understood. To be treated as [`SizeUse::Depends`].
-    Unknown {
-        /// What stood in the way.
-        why: String,
-    },
+    /// The analysis didn't understand the use. To be treated as [`SizeUse::Depends`].
+    Unknown { why: String },
 }
 
 impl SizeUse {
     /// Whether a changed team size is known to be harmless for this module.
-    #[must_use]
     pub fn is_harmless(&self) -> bool {
         matches!(self, Self::None | Self::OwnLoops { .. })
     }

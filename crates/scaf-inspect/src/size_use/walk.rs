@@ -3,7 +3,7 @@
 use super::class::Classes;
 use super::code::Code;
 use super::frame::{Finding, Frame, Summary};
-use super::state::{Exact, Handed, Place, State, Value};
+use super::state::{Exact, PassedClasses, Place, State, Value};
 use crate::decode::{Operand, Operation, Register};
 
 pub(super) const STORED: &str = "stores the team size or thread number, or what it computed from them";
@@ -11,10 +11,10 @@ const INDEXED: &str = "chooses an element in memory by its thread number or the 
 pub(super) const ESCAPES: &str = "takes the address of a function that tells about the team";
 pub(super) const VECTOR: &str = "copies the team size or thread number into a vector or float register";
 
-/// What a walk through one function asks about the others.
+/// What a walk through one function needs of the others.
 pub(super) trait Callees {
     /// Follows a call of `function`; `None` if nothing about the team goes in or comes out.
-    fn follow_call(&mut self, function: u64, handed: &Handed) -> Option<Summary>;
+    fn follow_call(&mut self, function: u64, passed: &PassedClasses) -> Option<Summary>;
 
     /// Counts work against the module's budget, in instructions stepped over.
     fn count(&mut self, steps: u64);
@@ -26,18 +26,18 @@ pub(super) struct Walk<'w, 'e, C> {
     pub frame: &'w mut Frame,
     pub state: State,
     pub block: u64,
-    pub judging: bool,
+    pub final_pass: bool,
 }
 
 impl<C: Callees> Walk<'_, '_, C> {
     pub fn find(&mut self, i: &Operation, what: &'static str) {
-        if self.judging {
+        if self.final_pass {
             self.frame.find(Finding::depends(i.address, what));
         }
     }
 
     pub fn give_up(&mut self, i: &Operation, what: &'static str) {
-        if self.judging {
+        if self.final_pass {
             self.frame.find(Finding::unknown(i.address, what));
         }
     }
@@ -46,7 +46,7 @@ impl<C: Callees> Walk<'_, '_, C> {
         register.map_or(Value::CLEAN, |register| self.state.registers[register])
     }
 
-    /// Where the memory operand points; judges the use of an address that only this thread has.
+    /// Where the memory operand points; an address that depends on the thread is a finding.
     pub fn place(&mut self, i: &Operation) -> Place {
         let (place, classes) = self.address(i);
         if classes.is_confined() {
@@ -82,7 +82,7 @@ impl<C: Callees> Walk<'_, '_, C> {
             Operand::Memory => {
                 let (place, memory) = (self.place(i), i.memory);
                 if let Some(slot) = memory.and_then(|memory| memory.fixed)
-                    && self.code.is_telling_slot(slot)
+                    && self.code.is_query_slot(slot)
                 {
                     return Value { exact: Exact::Slot(slot), ..Value::CLEAN };
                 }
@@ -119,13 +119,13 @@ impl<C: Callees> Walk<'_, '_, C> {
             self.find(i, ESCAPES);
         }
         if matches!(place, Place::Own { base: 0, offset: -7..8 }) {
-            // Thunks do, to go where nobody sees.
+            // Thunks do that, to jump to an unknown place.
             self.give_up(i, "changes where it returns to");
         }
         match place {
             Place::Own { base, offset } => {
                 self.state.store(base, offset, size, value.classes);
-                if confined && self.judging {
+                if confined && self.final_pass {
                     self.frame.kept.push(i.address);
                 }
             }
@@ -134,8 +134,8 @@ impl<C: Callees> Walk<'_, '_, C> {
         }
     }
 
-    /// Remembers that other code may come to know a place in the own frame.
+    /// Records that other code may get the address of a place in the own frame.
     pub fn take_address(&mut self) {
-        self.frame.taken |= self.judging;
+        self.frame.taken |= self.final_pass;
     }
 }

@@ -1,4 +1,4 @@
-//! Which open cores a program takes: near what it has, in the smallest part of the machine that has room.
+//! Which open cores a program gets: near what it has, in the smallest part of the machine that has room.
 
 use super::layout::Layout;
 use super::shape::LEVELS;

@@ -1,23 +1,8 @@
-//! What is wrong with a placement, as one number: the smaller the better.
+//! What is wrong with a placement, as one number: the smaller the better. docs/internals/placement.md has the
+//! weights and the reason for each; the unit is one PU that is moved, once.
 //!
-//! The unit is one PU that is moved, once: cold caches and a thread woken elsewhere, about 1 ms of its work.
-//! All else lasts at least the 250 ms between decisions. By the weights a move pays for itself within a tenth
-//! of that, so that placements don't chase counts that always change:
-//!
-//! | weight | for each | because |
-//! |---|---|---|
-//! | 64 | two programs on one PU | each has half of it, and one waits for the other |
-//! | 16 | program too many on a core | two programs lose a third of two PUs' work: 0.67 PUs times 25 ms |
-//! | 16 | second PU of a core in use while a core is idle | the same loss, by a program to itself |
-//! | 8 | PU on a weaker core while a lighter program, or nobody, has a stronger | half to two thirds of the work |
-//! | 5 | last-level cache beyond the first | shared lines and barriers cross: some per cent of the work |
-//! | 5 | NUMA node beyond the first | the same through memory, on top |
-//! | 5 | package beyond the first | the same through the link between sockets, on top |
-//! | 1 | PU that the program didn't have | the unit |
-//!
-//! Cache, node and package weigh less than 16 together: rather a core further away than half of a near one.
-//! Under [`Style::Spread`] they count for each that the program could have and hasn't; under [`Style::Along`]
-//! a cache costs 5 more for each program in it beyond the first.
+//! Under [`Style::Spread`] caches, nodes and packages count for each that the program could have and hasn't;
+//! under [`Style::Along`] a cache costs 5 more for each program in it beyond the first.
 
 use super::shape::{LEVELS, Order, Shape};
 use super::want::{Style, Want};
@@ -45,7 +30,6 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The weighted sum.
     pub fn total(&self) -> usize {
         64 * self.shared
             + 16 * (self.split + self.paired)

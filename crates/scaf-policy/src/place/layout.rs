@@ -62,17 +62,17 @@ impl<'a> Layout<'a> {
         });
         let mut packed = false;
         if way.packed && shape.kinds.len() == 1 {
-            packed = layout.find_homes(&turns, &cores, way.gradual);
+            packed = layout.assign_caches(&turns, &cores, way.gradual);
             if !packed {
                 // With fewer cores each; the caches' open cores are added at the end.
                 let narrow = plan(shape, orders, &whole, way.gradual, false);
-                packed = narrow != cores && layout.find_homes(&turns, &narrow, way.gradual);
+                packed = narrow != cores && layout.assign_caches(&turns, &narrow, way.gradual);
                 if packed {
                     cores = narrow;
                 }
             }
             if !packed && way.gradual {
-                packed = layout.find_homes(&turns, &cores, false);
+                packed = layout.assign_caches(&turns, &cores, false);
             }
         }
         if way.gradual && !packed {
@@ -87,9 +87,9 @@ impl<'a> Layout<'a> {
         }
         layout.divided = (0..orders.len()).any(|who| layout.is_divided(who));
         if packed {
-            layout.widen_at_home(&turns);
+            layout.widen_in_cache(&turns);
         }
-        turns.iter().for_each(|&who| layout.seat(who));
+        turns.iter().for_each(|&who| layout.assign_pus(who));
         layout.fill_up(&turns);
         layout
     }
@@ -170,7 +170,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Gives the program PUs of its cores: one of each, then second ones; in both cases previous PUs first.
-    fn seat(&mut self, who: usize) {
+    fn assign_pus(&mut self, who: usize) {
         let (order, previous) = (&self.orders[who], self.previous(who));
         let new = |pu: &usize| previous.binary_search(pu).is_err();
         let mut later = Vec::new();

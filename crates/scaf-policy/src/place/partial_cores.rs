@@ -1,4 +1,4 @@
-//! What is left when everybody has its whole cores: parts of cores, moving others, and sharing.
+//! What is left when all whole cores are assigned: parts of cores, moving others, and sharing.
 
 use super::layout::Layout;
 use super::shape::LEVELS;

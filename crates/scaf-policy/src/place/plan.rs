@@ -1,8 +1,7 @@
-//! How many cores of each kind each program gets. A program that wants d PUs gets at most d cores and at
-//! least d over the PUs a core; spare cores are given out between these, since one PU a core is better than
-//! two. Where there are too few for the least, programs whose last core would be half empty share cores
-//! (*scraps*, for [`super::layout`]). On a hybrid machine the heaviest programs get the strongest cores; of
-//! equal weights those who have them keep them.
+//! How many cores of each kind each program gets: for d PUs at most d cores, and at least d over the PUs of a
+//! core; spare cores are given out between these. Where there are too few, programs whose last core would be
+//! half empty share cores (*scraps*, for [`super::layout`]). On a hybrid machine the heaviest programs get
+//! the strongest cores; programs of equal weight keep theirs.
 
 use super::shape::{Order, Shape};
 
@@ -98,9 +97,9 @@ fn divide(
         for kind in 0..kinds {
             let most: Vec<usize> = group.iter().map(|&who| usable(shape, &orders[who], kind)).collect();
             // Who has most keeps them first.
-            let mut keepers: Vec<usize> = (0..group.len()).collect();
-            keepers.sort_by_key(|&at| (std::cmp::Reverse(had[group[at]][kind]), at));
-            for at in keepers {
+            let mut by_kept: Vec<usize> = (0..group.len()).collect();
+            by_kept.sort_by_key(|&at| (std::cmp::Reverse(had[group[at]][kind]), at));
+            for at in by_kept {
                 let kept = had[group[at]][kind].min(missing[at]).min(most[at]).min(left[kind]);
                 plan[group[at]][kind] = kept;
                 missing[at] -= kept;

@@ -1,4 +1,4 @@
-//! Placement of a whole allocation: programs that share contexts, and those that do nothing, beside others.
+//! Placement of a whole allocation, with pools and idle programs.
 
 use super::{Site, Style, Want, place_turns};
 use crate::{Allocation, Pool, ProgramId, PuSet, Topology};

@@ -75,7 +75,6 @@ pub(super) struct Core {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
     pub class: u32,
-    /// PUs a core.
     pub smt: usize,
 }
 

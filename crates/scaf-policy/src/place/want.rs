@@ -1,10 +1,8 @@
-use crate::{ProgramId, PuSet};
+use crate::{ProgramId, PuSet, Topology};
 use serde::{Deserialize, Serialize};
 
-/// What one program is to be given.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Want {
-    /// Which program.
     pub id: ProgramId,
     /// How many PUs; 0 is read as 1.
     pub dop: u32,
@@ -16,7 +14,13 @@ pub struct Want {
     pub weight: f64,
 }
 
-/// How partitions lie on the machine.
+impl Want {
+    /// `dop` PUs anywhere on the machine, for a program that has none yet.
+    pub fn new(id: ProgramId, dop: u32, topology: &Topology) -> Want {
+        Want { id, dop, allowed: topology.all(), previous: PuSet::new(), weight: 1.0 }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {

@@ -1,9 +1,5 @@
-//! Contexts are divided among users first, each user's part among its programs: by a policy of that user's
-//! own, so that what one user starts or asks for takes nothing from another one's.
-//!
-//! A user weighs as much as its heaviest program and gets no more than its programs can use, nor contexts
-//! that they would only lend. Minima count within the part. Where a user has more programs than contexts they
-//! share these ([`Pool`]). Policies that make turns divide time instead ([`crate::users`]).
+//! Divides contexts among users first, and each user's part among its programs by a policy of that user's
+//! own (docs/internals/policies.md). Policies that make turns divide time instead ([`crate::users`]).
 
 use crate::apportion::{Claim, apportion};
 use crate::{Allocation, Machine, Policy, Pool, Program, ProgramId, Share, Users};

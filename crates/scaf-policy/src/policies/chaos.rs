@@ -5,7 +5,6 @@ use crate::splitmix::SplitMix;
 use crate::{Allocation, Dop, Machine, Policy, Program, ProgramId, Share};
 use std::collections::BTreeMap;
 
-/// Decisions a second.
 const RATE_HZ: f64 = 1_000.0;
 
 pub struct Chaos {

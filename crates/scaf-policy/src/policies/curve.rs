@@ -1,15 +1,8 @@
-//! The best division by observed speedup curves, with exploration at first and hysteresis afterwards.
+//! The best division by observed speedup curves (`divide`, [`crate::optimum`]), with exploration at first,
+//! hysteresis afterwards, and loans; docs/internals/policies.md has the rules.
 //!
-//! The division is the exact optimum (`divide`, [`crate::optimum`]) over the speedups at observed DoPs: of
-//! the sum of weighted speedups or of their logarithms, with no speedup below a share of what an equal part
-//! would bring, and no context given where it doesn't help.
-//! - *Exploration.* A curve may turn upwards where nobody has been. So for a while after programs came or
-//!   went, a DoP counts for what it may be at best, which is more the farther it is from those observed; one
-//!   measurement there replaces the optimism. A newcomer is measured on an equal part first, since the floor
-//!   follows from that.
-//! - *Hysteresis.* After that, changes must promise more than their cost and more than noise.
-//! - *Loans.* A program in a serial phase keeps its minimum, and the others divide the rest. The division
-//!   with all of them is kept up meanwhile, so everyone has its own part again when the phase ends.
+//! While contexts are lent, the division with all programs is kept up, so everyone has its own part again
+//! when the serial phase ends.
 
 use super::divide::{self, Division, Problem};
 use super::known_curve::{At, KnownCurve};
@@ -22,7 +15,7 @@ const REALISTIC_S: f64 = 5.0;
 const MEASURED_S: f64 = 1.7;
 /// Error below which a newcomer's speedup needn't be measured first,
 const KNOWN: f64 = 0.1;
-/// and the same if earlier runs say so, which may be heard of a moment later.
+/// and the same if it comes from earlier runs, which may arrive a moment later.
 const KNOWN_BEFORE: f64 = 0.25;
 /// A capacity that differs by this factor is another machine, unless it is one context of more than these.
 const OTHER_MACHINE: f64 = 1.25;
@@ -38,7 +31,7 @@ pub struct Curve {
     settings: Settings,
     /// When optimism was last full, and the capacity then.
     changed: Option<(f64, u32)>,
-    came: Vec<Came>,
+    arrivals: Vec<Arrival>,
     /// The division with nobody lending.
     held: Held,
     /// The lenders, and the division meanwhile.
@@ -46,7 +39,7 @@ pub struct Curve {
 }
 
 #[derive(Clone, Copy)]
-struct Came {
+struct Arrival {
     id: ProgramId,
     /// When it came, if it has to be measured first.
     fresh: Option<f64>,
@@ -55,7 +48,7 @@ struct Came {
     again: bool,
 }
 
-impl Came {
+impl Arrival {
     /// Whether it has just come and is measured on an equal part.
     fn is_fresh(&self, now_s: f64) -> bool {
         self.fresh.is_some_and(|since| (0.0..MEASURED_S).contains(&(now_s - since)))
@@ -96,7 +89,7 @@ impl Curve {
         Curve {
             settings: *settings,
             changed: None,
-            came: Vec::new(),
+            arrivals: Vec::new(),
             held: Held::default(),
             lent: Default::default(),
         }
@@ -105,15 +98,15 @@ impl Curve {
     fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
         let mut known: Vec<Option<KnownCurve>> =
             programs.iter().map(|program| KnownCurve::observed(program)).collect();
-        let same = self.meet(machine, programs, &known);
+        let same = self.update(machine, programs, &known);
         let optimism = self.optimism(machine, same);
         if let Some(shares) = divide::without_choice(machine, programs) {
-            self.came.iter_mut().for_each(|came| came.fresh = None);
+            self.arrivals.iter_mut().for_each(|arrival| arrival.fresh = None);
             self.held = Held::default();
             return shares;
         }
-        for (known, came) in known.iter_mut().zip(&self.came) {
-            if came.is_fresh(machine.now_s) {
+        for (known, arrival) in known.iter_mut().zip(&self.arrivals) {
+            if arrival.is_fresh(machine.now_s) {
                 *known = None;
             }
         }
@@ -145,13 +138,13 @@ impl Curve {
         explain(&problem, &division, &lent, Some(&outcome.dops))
     }
 
-    /// Notes who is there. False if a program has gone, or one came that isn't known.
-    fn meet(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<KnownCurve>]) -> bool {
-        let here = |came: &Came| programs.binary_search_by_key(&came.id, |p| p.id).is_ok();
-        let mut same = self.came.iter().all(here);
-        let came = programs.iter().zip(known).map(|(program, known)| {
-            let at = self.came.binary_search_by_key(&program.id, |came| came.id);
-            let before = at.ok().map(|i| self.came[i]);
+    /// Records the programs. False if a program has gone, or one came that isn't known.
+    fn update(&mut self, machine: &Machine, programs: &[&Program], known: &[Option<KnownCurve>]) -> bool {
+        let here = |arrival: &Arrival| programs.binary_search_by_key(&arrival.id, |p| p.id).is_ok();
+        let mut same = self.arrivals.iter().all(here);
+        let arrivals = programs.iter().zip(known).map(|(program, known)| {
+            let at = self.arrivals.binary_search_by_key(&program.id, |arrival| arrival.id);
+            let before = at.ok().map(|i| self.arrivals[i]);
             let anew = before.is_some_and(|before| before.known && !before.again && known.is_none());
             let sure = is_sure(machine, programs, program, known.as_ref());
             let fresh = match before.filter(|_| !anew) {
@@ -161,13 +154,13 @@ impl Curve {
                     same = false;
                     Some(machine.now_s)
                 }
-                // A known program is nothing to be curious about.
+                // A known program needs no exploration.
                 _ => None,
             };
             let again = anew || before.is_some_and(|before| before.again);
-            Came { id: program.id, fresh, known: known.is_some(), again }
+            Arrival { id: program.id, fresh, known: known.is_some(), again }
         });
-        self.came = came.collect();
+        self.arrivals = arrivals.collect();
         same
     }
 
@@ -181,7 +174,7 @@ impl Curve {
         };
         let since = match self.changed {
             Some((since, capacity)) if same && like(capacity) && since <= now_s => since,
-            None if same && !self.came.is_empty() => {
+            None if same && !self.arrivals.is_empty() => {
                 self.changed = Some((now_s - REALISTIC_S, machine.capacity));
                 now_s - REALISTIC_S
             }

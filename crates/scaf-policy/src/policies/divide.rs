@@ -95,7 +95,7 @@ impl Problem<'_> {
             let Estimate { value, error } = known.at(At::new(*p));
             value * (1.0 + OPTIMISM_FLOOR * self.optimism * error) >= needed
         };
-        // The speedup may fall, so there is no bisection; but few DoPs are asked about.
+        // The speedup may fall, so there is no bisection; but few DoPs are tried.
         (program.floor()..equal).find(enough).unwrap_or(equal)
     }
 

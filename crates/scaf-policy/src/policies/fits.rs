@@ -1,6 +1,5 @@
-//! The last measurement of each program on more than one context: on one the speedup is always 1. It is
-//! forgotten after a while, or a program that was serial then, as while reading its input, would stay so:
-//! soon at first, and then ever later, since a program that is serial indeed costs the others a look.
+//! The last measurement of each program on more than one context. It is forgotten after a while on one, or a
+//! program that was serial then, as while reading its input, would stay there.
 
 use crate::{Machine, Program, ProgramId};
 use std::collections::BTreeMap;

@@ -1,6 +1,5 @@
 //! A program's speedup between and beyond observed DoPs, its error, and what it may be at best. Between two
-//! DoPs and beyond the last it is a power of p, as in [`crate::observed`]; at 1 it is 1. A point measured
-//! once may be off by 10%, and a DoP that seems bad isn't tried again: so neighbours correct each point.
+//! DoPs and beyond the last it is a power of p, as in [`crate::observed`]; at 1 it is 1.
 
 use crate::Program;
 use crate::estimate::{Estimate, GUESS};
@@ -161,7 +160,6 @@ impl KnownCurve {
         speedup(ln) * (1.0 + optimism * (away + error.min(MOST_DOUBT)))
     }
 
-    /// Whether it was observed on one context only.
     pub fn is_serial(&self) -> bool {
         self.points.len() == 1
     }

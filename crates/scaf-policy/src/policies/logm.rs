@@ -1,7 +1,5 @@
 //! SCALO's LOGarithmic Model allocator (section 3.1): the best division by S(n) = 1 + f a log n (equation
-//! 11), where f is the parallel share of the time and a fits the parallel part's speedup. Serial time is part
-//! of the efficiency here, so f a is the C of [`LogModel`]. Unlike SCAF's loop, LOGM finds whole numbers by
-//! the best next context instead of rounding, and nothing holds it still.
+//! 11). Serial time is part of the efficiency here, so f a is the C of [`LogModel`].
 
 use super::fits::Fits;
 use crate::model::LogModel;
@@ -118,8 +116,8 @@ mod tests {
             };
             let worths: Vec<Worth> = programs.iter().zip(&slopes).map(worth).collect();
             let value = |dops: &[u32]| worths.iter().zip(dops).map(|(worth, p)| worth.at(*p)).sum::<f64>();
-            let (ours, best) = (divide(capacity, &programs, &slopes), optimum::best(capacity, &worths));
-            prop_assert!((value(&ours) - value(&best)).abs() < 1e-9, "{ours:?} {best:?}");
+            let (found, best) = (divide(capacity, &programs, &slopes), optimum::best(capacity, &worths));
+            prop_assert!((value(&found) - value(&best)).abs() < 1e-9, "{found:?} {best:?}");
         }
     }
 

@@ -25,7 +25,6 @@ pub(crate) use by_user::ByUser;
 
 use crate::{Policy, Settings};
 
-/// A policy in the registry.
 pub struct PolicyEntry {
     /// Its name in the configuration and on the command line.
     pub name: &'static str,
@@ -66,7 +65,6 @@ pub fn partition_counts(units: &[u32], capacity: u32) -> Vec<u32> {
     partitions::counts(units, capacity)
 }
 
-/// The policy `chaos`, of a seed.
 pub fn chaos(seed: u64) -> Box<dyn Policy> {
     Box::new(chaos::Chaos::new(seed))
 }

@@ -1,7 +1,5 @@
 //! The best division by known speedups: SCALO's OPPTS (section 4.1). Profiles don't change while a program
-//! runs, so new decisions follow only from programs that come or go or another capacity, as in the paper. A
-//! program without a profile is taken for what was observed of it; one of which nothing is known gets an
-//! equal part. Serial phases don't matter: a profile is about whole runs.
+//! runs, so only arrivals, departures and another capacity change decisions.
 
 use super::divide::{self, Problem};
 use super::known_curve::{At, KnownCurve};

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-/// The most contexts that count.
 const MOST: u32 = 1 << 20;
 
 /// Sizes of units from the whole machine to one context, each a multiple of the next; others are left out.

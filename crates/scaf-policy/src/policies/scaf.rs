@@ -1,9 +1,7 @@
-//! SCAF's policy: contexts in proportion to how well each program was just seen to scale.
+//! SCAF's policy: contexts in proportion to how well each program was just seen to scale (SCAF, section 3.3).
 //!
-//! With S(p) = 1 + C ln p, C fitted to the latest efficiency, the sum of speedups is largest at p_i = N C_i /
-//! sum C (SCAF, section 3.3, equations 2 to 9). New feedback gives a new C: a loop that circles for ever in
-//! 22 of TACO's 154 mixes. Added here are *hysteresis*, since a change costs resized teams and cold caches,
-//! and *cycle detection* (see `cycle`): when an allocation is about to come back, the best one seen is held.
+//! The plain loop circles for ever in 22 of TACO's 154 mixes. Added here are *hysteresis*, since a change
+//! costs resized teams and cold caches, and *cycle detection* ([`crate::cycle_detection`]).
 
 use super::fits::Fits;
 use crate::apportion::{Claim, Part, apportion};

@@ -1,5 +1,4 @@
-//! SCALO's SPeeDup Proportional allocator (section 3.2): dop_i = S_i / (sum of S_j) x C, with S_i by equation
-//! 5. Who is faster gets more and becomes faster by it, until its speedup stops growing.
+//! SCALO's SPeeDup Proportional allocator (section 3.2): dop_i = S_i / (sum of S_j) x C, S_i by equation 5.
 
 use crate::apportion::{Claim, apportion};
 use crate::{Allocation, Dop, Machine, Policy, Program, Share};

@@ -1,6 +1,5 @@
-//! TA: topology-aware equipartition, TACO without turns (TACO, section 4.2). Partitions are units of the
-//! topology or fractions, as nearly equal as these permit: five programs on four nodes of six contexts get 6,
-//! 6, 6, 3 and 3. What caps leave or minima take is divided in proportion to the partitions.
+//! TA: topology-aware equipartition, TACO without turns (TACO, section 4.2). What caps leave or minima take
+//! is divided in proportion to the partitions.
 
 use super::partitions::nearly_equal;
 use crate::apportion::{Claim, apportion};

@@ -1,19 +1,5 @@
 //! TACO: equal partitions along the topology, and turns for programs that don't come out even (section 2).
-//!
-//! The machine is cut into equal partitions that are units of its topology or fractions of one; a *level* is
-//! one way to do it, named by the number of partitions. Programs stand on the finest level that they can
-//! fill. Those left over, the *odd* ones, stand on coarser levels, and levels take turns that last as long as
-//! they have partitions: everyone gets the same time times contexts (section 2.2). Five programs on four
-//! nodes: one slice for the odd one on the whole machine, four for the others on a node each.
-//! - *Hysteresis* (2.1): a coarser level is taken at once, or a partition would be idle; a finer one after it
-//!   has been wanted for a second. Until then newcomers are odd ones, and nobody changes size.
-//! - *Special needs* (2.4): who can use less than an equal part, or has a larger minimum, gets that all the
-//!   time. A rigid program stands on the finest level whose partitions are large enough; others fill that
-//!   level up.
-//! - *Grace* (2.3): a program with more threads than new contexts keeps a partition of their number until it
-//!   has adapted, for two seconds at most, so that no context has two threads. Programs grow at once.
-//! - *Weights* count in time: a turn's length is in proportion to its members' mean weight, as nearly as a
-//!   round of [`LONGEST`] slices permits. Programs of like weight share a turn where a level has several.
+//! docs/internals/policies.md has the rules: levels, odd programs, hysteresis, grace and weights.
 
 use super::partitions::counts;
 use crate::allocation::slices;
@@ -71,24 +57,24 @@ impl Policy for Taco {
                 false => Plan::new(machine, sorted, &patient, |level, _| level.min(wanted.base)),
             };
             turns = plan.turns(sorted);
-            for (seat, (program, wanted)) in plan.seats.iter().zip(sorted.iter().zip(&wanted.seats)) {
-                if seat.contexts > wanted.contexts {
-                    keeps.push((program.id, seat.contexts));
+            for (given, (program, wanted)) in plan.assigned.iter().zip(sorted.iter().zip(&wanted.assigned)) {
+                if given.contexts > wanted.contexts {
+                    keeps.push((program.id, given.contexts));
                 }
             }
             let (slices, all) = slices(&turns);
-            let reason = |program: &Program, seat: &Seat| match &seat.always {
+            let reason = |program: &Program, given: &Assignment| match &given.always {
                 Some(why) => format!("all the time {why}"),
-                None if turns.is_empty() => seat.said.clone(),
+                None if turns.is_empty() => given.said.clone(),
                 None => {
                     let own = slices.get(&program.id).copied().unwrap_or(0);
-                    format!("{}, in {own} of {all} time slices", seat.said)
+                    format!("{}, in {own} of {all} time slices", given.said)
                 }
             };
             let share = |(i, program): (usize, &&Program)| Share {
                 id: program.id,
-                dop: Dop::Contexts(wanted.seats[i].contexts.min(plan.seats[i].contexts)),
-                reason: reason(program, &plan.seats[i]),
+                dop: Dop::Contexts(wanted.assigned[i].contexts.min(plan.assigned[i].contexts)),
+                reason: reason(program, &plan.assigned[i]),
             };
             sorted.iter().enumerate().map(share).collect()
         });
@@ -115,7 +101,7 @@ impl Taco {
 
     /// The needs while programs that haven't adapted to smaller partitions are given time.
     fn patient(&mut self, now_s: f64, programs: &[&Program], wanted: &Plan, needs: &[u32]) -> Vec<u32> {
-        let late = |i: &usize| programs[*i].team > wanted.seats[*i].contexts && !programs[*i].rigid;
+        let late = |i: &usize| programs[*i].team > wanted.assigned[*i].contexts && !programs[*i].rigid;
         let mut patient = needs.to_vec();
         let before = std::mem::take(&mut self.late);
         for i in (0..programs.len()).filter(late) {
@@ -134,7 +120,7 @@ fn need(program: &Program) -> u32 {
 }
 
 #[derive(Clone, Default)]
-struct Seat {
+struct Assignment {
     contexts: u32,
     /// Why it runs all the time, if it does.
     always: Option<String>,
@@ -146,7 +132,7 @@ struct Seat {
 struct Plan {
     /// The level of programs that can stand on any.
     base: u32,
-    seats: Vec<Seat>,
+    assigned: Vec<Assignment>,
     /// Number of partitions and members of each turn. 0 partitions: the one member needs more than those who
     /// always run leave, so that they pause.
     turns: Vec<(u32, Vec<usize>)>,
@@ -161,9 +147,10 @@ impl Plan {
         hold: impl FnOnce(u32, &[u32]) -> u32,
     ) -> Plan {
         let capacity = machine.capacity.max(1);
-        let mut plan = Plan { base: 1, seats: vec![Seat::default(); programs.len()], turns: Vec::new() };
-        let sharing = plan.seat_those_who_always_run(capacity, programs, needs);
-        let taken: u32 = plan.seats.iter().map(|seat| seat.contexts).sum();
+        let mut plan =
+            Plan { base: 1, assigned: vec![Assignment::default(); programs.len()], turns: Vec::new() };
+        let sharing = plan.assign_permanently(capacity, programs, needs);
+        let taken: u32 = plan.assigned.iter().map(|given| given.contexts).sum();
         let rest = capacity.saturating_sub(taken).max(1);
         let levels: Vec<u32> =
             counts(&machine.units, capacity).into_iter().filter(|parts| *parts <= rest).collect();
@@ -199,31 +186,26 @@ impl Plan {
             plan.turns.push((level, members));
         }
         for (parts, members) in &plan.turns {
-            for (seat, i) in members.iter().enumerate() {
-                let size = rest / parts + u32::from((seat as u32) < rest % parts);
+            for (number, i) in members.iter().enumerate() {
+                let size = rest / parts + u32::from((number as u32) < rest % parts);
                 let said = match parts {
                     1 => format!("all {rest} contexts"),
                     _ => format!("{size}, one of {parts} partitions of {rest} contexts"),
                 };
-                plan.seats[*i] = Seat { contexts: size.min(programs[*i].cap()), always: None, said };
+                plan.assigned[*i] = Assignment { contexts: size.min(programs[*i].cap()), always: None, said };
             }
         }
         for i in sharing.iter().copied().filter(|i| finest(*i) == 0) {
             let contexts = needs[i].min(capacity);
             let said = format!("{contexts} of {capacity} contexts, while nobody else runs");
-            plan.seats[i] = Seat { contexts, always: None, said };
+            plan.assigned[i] = Assignment { contexts, always: None, said };
             plan.turns.push((0, vec![i]));
         }
         plan
     }
 
-    /// Seats programs for which an equal part is all they can use, or below their minimum; returns others.
-    fn seat_those_who_always_run(
-        &mut self,
-        capacity: u32,
-        programs: &[&Program],
-        needs: &[u32],
-    ) -> Vec<usize> {
+    /// Assigns programs that can use no more than an equal part, or whose minimum is more; returns others.
+    fn assign_permanently(&mut self, capacity: u32, programs: &[&Program], needs: &[u32]) -> Vec<usize> {
         let floors: u64 = programs.iter().map(|program| u64::from(program.floor())).sum();
         if programs.len() as u64 > u64::from(capacity) || floors > u64::from(capacity) {
             return (0..programs.len()).collect();
@@ -237,7 +219,7 @@ impl Plan {
                 part.contexts == claim.floor && claim.floor > 1 && part.ideal <= f64::from(claim.floor);
             if part.contexts >= needs[i] && (part.contexts == claim.cap || at_its_minimum) {
                 let always = Some(part.explain(claim));
-                self.seats[i] = Seat { contexts: part.contexts, always, said: String::new() };
+                self.assigned[i] = Assignment { contexts: part.contexts, always, said: String::new() };
             } else {
                 sharing.push(i);
             }
@@ -247,7 +229,7 @@ impl Plan {
 
     /// The turns with their lengths, the coarsest level first; none where everyone runs all the time.
     fn turns(&self, programs: &[&Program]) -> Vec<Turn> {
-        let always: Vec<usize> = (0..programs.len()).filter(|i| self.seats[*i].always.is_some()).collect();
+        let always: Vec<usize> = (0..programs.len()).filter(|i| self.assigned[*i].always.is_some()).collect();
         let mut turns = self.turns.clone();
         if turns.iter().any(|(parts, _)| *parts == 0) && !always.is_empty() {
             // Those who pause become members of the turns in which they run.

@@ -1,3 +1,4 @@
+use super::abi::SCRATCH;
 use crate::decode::RegisterSet;
 use crate::decode::operation::{Flow, Register, Target};
 use iced_x86::{
@@ -26,9 +27,6 @@ thread_local! {
 /// The numbers of all registers that are neither general nor vector nor mask registers, and of the flags.
 const OTHERS: usize = 56;
 const FLAGS: usize = 63;
-/// Registers that a called function may change.
-const SCRATCH: [Name; 9] =
-    [Name::RAX, Name::RCX, Name::RDX, Name::RSI, Name::RDI, Name::R8, Name::R9, Name::R10, Name::R11];
 
 /// What an instruction does, if that is little.
 pub(crate) enum Effect {
@@ -36,11 +34,9 @@ pub(crate) enum Effect {
     Registers(Look),
     /// It calls a function, which may change registers.
     Call(Look),
-    /// Anything else.
     More,
 }
 
-/// What is read and changed.
 #[derive(Default)]
 pub(crate) struct Look {
     pub reads_memory: bool,
@@ -133,14 +129,14 @@ impl Instruction {
 
     pub fn effect(&self) -> Effect {
         let i = &self.0;
-        // Most of what changes memory, told at once.
+        // A fast path for most writes to memory.
         if i.mnemonic() == Mnemonic::Mov && i.op0_kind() == OpKind::Memory {
             return Effect::More;
         }
         let calls = matches!(i.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
         if calls && matches!(i.mnemonic(), Mnemonic::Call) {
             let mut writes = RegisterSet::default();
-            SCRATCH.iter().for_each(|name| writes.insert(number(*name)));
+            SCRATCH.iter().for_each(|register| writes.insert(*register));
             return Effect::Call(Look { writes, ..Look::default() });
         }
         let goes_on = matches!(
@@ -188,16 +184,7 @@ impl Instruction {
 
     /// `lock or $0,(%rsp)` and the like, by which compilers make fences.
     fn writes_back_what_was_there(&self) -> bool {
-        let is_constant = matches!(
-            self.0.op1_kind(),
-            OpKind::Immediate8
-                | OpKind::Immediate16
-                | OpKind::Immediate32
-                | OpKind::Immediate8to16
-                | OpKind::Immediate8to32
-                | OpKind::Immediate8to64
-                | OpKind::Immediate32to64
-        );
+        let is_constant = is_immediate(self.0.op1_kind());
         let neutral = match self.0.mnemonic() {
             Mnemonic::Or | Mnemonic::Add | Mnemonic::Sub | Mnemonic::Xor => Some(0),
             _ => None,
@@ -212,6 +199,12 @@ impl Instruction {
             && self.0.memory_base() == Name::RSP
             && self.0.memory_index() == Name::None
     }
+}
+
+pub(super) fn is_immediate(kind: OpKind) -> bool {
+    use OpKind as K;
+    matches!(kind, K::Immediate8 | K::Immediate16 | K::Immediate32 | K::Immediate64)
+        || matches!(kind, K::Immediate8to16 | K::Immediate8to32 | K::Immediate8to64 | K::Immediate32to64)
 }
 
 pub(super) fn general(name: Name) -> Option<Register> {

@@ -1,7 +1,7 @@
 //! What instructions do, in the analysis's own terms.
 
 use super::abi::{RAX, RCX, RDI, RDX, RSI};
-use super::instruction::{Instruction, general};
+use super::instruction::{Instruction, general, is_immediate};
 use crate::decode::operation::{
     Action, Condition, Effects, Fill, Flow, MemoryOperand, Operand, Operation, Pair, Target,
 };
@@ -118,14 +118,7 @@ impl Instruction {
                 general(name).map_or(Operand::Special, |register| Operand::General(register, name.size()))
             }
             OpKind::Memory => Operand::Memory,
-            OpKind::Immediate8
-            | OpKind::Immediate16
-            | OpKind::Immediate32
-            | OpKind::Immediate64
-            | OpKind::Immediate8to16
-            | OpKind::Immediate8to32
-            | OpKind::Immediate8to64
-            | OpKind::Immediate32to64 => Operand::Constant(self.0.immediate(number) as i64),
+            kind if is_immediate(kind) => Operand::Constant(self.0.immediate(number) as i64),
             _ => Operand::Other,
         }
     }

@@ -56,9 +56,8 @@ pub(crate) fn is_call(code: &[u8]) -> bool {
     matches!(code, [_, 0xe8 | 0xe9, ..] | [0x0f, 0x80..=0x8f, ..])
 }
 
-/// Addresses loaded into the first argument's register, or with `third` also the third argument's, and where
-/// the code goes on.
-pub(crate) fn handed_on(code: &[u8], address: u64, third: bool) -> impl Iterator<Item = (u64, u64)> {
+/// Addresses loaded into the first argument's register, with `third` also the third's; and the next address.
+pub(crate) fn function_arguments(code: &[u8], address: u64, third: bool) -> impl Iterator<Item = (u64, u64)> {
     const LEA_RDI: [u8; 3] = [0x48, 0x8d, 0x3d];
     const LEA_RDX: [u8; 3] = [0x48, 0x8d, 0x15];
     let third = third.then(|| memmem::find_iter(code, &LEA_RDX));

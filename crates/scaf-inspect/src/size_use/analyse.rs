@@ -1,4 +1,4 @@
-//! The verdict about one module: finds its questions about the team, and has the answers followed.
+//! Taint analysis of one module: sources are the team-size and thread-number queries.
 
 use super::code::Code;
 use super::flow::Analysis;
@@ -8,28 +8,28 @@ use super::state::NOTHING;
 use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
-use crate::functions::{ASK, FORKS, GOMP_STARTS_REGIONS, Tells};
+use crate::functions::{FORKS, GOMP_STARTS_REGIONS, QUERY_PREFIXES, Tells};
 use crate::functions::{
     is_answered, is_known_to_tell, is_outlined_by_name, is_query, makes_threads_wait, tells,
 };
 use memchr::memmem;
 use std::collections::BTreeSet;
 
-/// How the names of calls begin that have code run on a device.
+/// Prefix of calls that run code on a device.
 const TARGET: &str = "GOMP_target";
 /// Most functions that turn out to return the team size or thread number.
-const MAX_TELLERS: usize = 32;
-/// Letters of a name that are looked at.
+const MAX_RETURNING: usize = 32;
+/// Most bytes of a name that are compared.
 const LONGEST_NAME: usize = 64;
 /// Where the second result's register stands in `SCRATCH`.
 const SECOND: usize = 2;
 const _: () = assert!(abi::SCRATCH[SECOND] == abi::SECOND_RESULT);
 
-pub(crate) fn judge(code: &Code<'_>) -> SizeUse {
+pub(crate) fn analyse(code: &Code<'_>) -> SizeUse {
     verdict(code).unwrap_or_else(|early| early)
 }
 
-/// The error is a verdict that ended the search early.
+/// The error is a verdict that ended the analysis early.
 fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     let elf = code.elf;
     if elf.has_dynamic && !elf.dynamic_is_listed {
@@ -44,20 +44,20 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     {
         return Err(SizeUse::depends(format!("its threads may wait for each other ({name})")));
     }
-    // On the host such code begins anew, in no team, which the client doesn't notice.
+    // Run on the host, such code starts outside of any team, which the client doesn't see.
     if let Some(name) = elf.imports.keys().find(|name| is_answered(name))
         && elf.imports.keys().any(|name| name.starts_with(TARGET))
     {
         return Err(SizeUse::depends(format!("it asks {name}, and has code for devices")));
     }
-    let mut asked = elf.imports.iter().filter(|(name, _)| is_query(name)).peekable();
-    if asked.peek().is_none() {
+    let mut queries = elf.imports.iter().filter(|(name, _)| is_query(name)).peekable();
+    if queries.peek().is_none() {
         return Ok(SizeUse::None);
     }
     if !elf.machine_supported {
         return Err(SizeUse::unknown(abi::NOT_UNDERSTOOD));
     }
-    for (name, address_taken) in asked {
+    for (name, address_taken) in queries {
         match tells(name) {
             Tells::Inquiry => return Err(SizeUse::depends(format!("it asks {name}"))),
             Tells::Sections => {
@@ -80,33 +80,36 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     if let Some((address, what)) = mentions.other {
         return Err(SizeUse::depends(format!("{} {what}", code.describe(address))));
     }
-    let told = |finding: Finding| {
+    let as_verdict = |finding: Finding| {
         let why = format!("{} {}", code.describe(finding.address), finding.what);
         if finding.unknown { SizeUse::unknown(why) } else { SizeUse::depends(why) }
     };
     let mut analysis = Analysis::new(code, mentions.calls.keys().copied().collect());
-    let mut work: BTreeSet<u64> = analysis.askers.clone();
+    let mut work: BTreeSet<u64> = analysis.querying.clone();
     while let Some(function) = work.pop_first() {
-        let returned = analysis.summary(function, &NOTHING).map_err(told)?;
-        let Some(handed) = returned else { continue };
+        let returned = analysis.summary(function, &NOTHING).map_err(as_verdict)?;
+        let Some(passed) = returned else { continue };
         // The second register has a result, or what was left in it.
-        let second = handed[SECOND];
-        let tells = handed[0].is_told() || second.is_thread() || second.is_team();
-        if !tells || is_outlined(code, function) || analysis.tellers.contains(&function) {
+        let second = passed[SECOND];
+        let returns_it = passed[0].reveals_team() || second.is_thread() || second.is_team();
+        if !returns_it || is_outlined(code, function) || analysis.returning.contains(&function) {
             continue;
         }
         let callers = code.callers(function).filter(|callers| {
-            !(code.is_exported(function) || callers.is_empty() || analysis.tellers.len() >= MAX_TELLERS)
+            !(code.is_exported(function) || callers.is_empty() || analysis.returning.len() >= MAX_RETURNING)
         });
         let Some(callers) = callers else {
-            return Err(told(Finding::depends(function, "returns the team size or thread number")));
+            return Err(as_verdict(Finding::depends(function, "returns the team size or thread number")));
         };
-        analysis.add_teller(function);
+        analysis.add_returning(function);
         work.extend(callers);
     }
     let sites: Vec<u64> = mentions.calls.into_values().flatten().collect();
-    if let Some(missed) = sites.iter().find(|site| !analysis.judged.contains(site)) {
-        return Err(told(Finding::unknown(*missed, "asks about the team on a path that was not found")));
+    if let Some(missed) = sites.iter().find(|site| !analysis.visited.contains(site)) {
+        return Err(as_verdict(Finding::unknown(
+            *missed,
+            "asks about the team on a path that was not found",
+        )));
     }
     Ok(SizeUse::OwnLoops { sites: sites.len() })
 }
@@ -115,7 +118,7 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
 fn is_outlined(code: &Code<'_>, function: u64) -> bool {
     match code.elf.functions.get(&function) {
         Some(name) => is_outlined_by_name(name),
-        None => code.is_handed_to_runtime(function),
+        None => code.is_passed_to_runtime(function),
     }
 }
 
@@ -127,7 +130,7 @@ fn starts_regions(elf: &Elf<'_>) -> bool {
 fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
     let tables = [".dynstr", ".dynsym", ".gnu.hash", ".eh_frame", ".eh_frame_hdr"];
     for piece in elf.data.iter().filter(|piece| !tables.contains(&piece.name.as_str())) {
-        if let Some(name) = ASK.iter().find_map(|start| asking_name(piece.data, start.as_bytes())) {
+        if let Some(name) = QUERY_PREFIXES.iter().find_map(|start| query_name(piece.data, start.as_bytes())) {
             let why = format!("it can look up {name} by its name, which stands in {}", piece.name);
             return Err(SizeUse::depends(why));
         }
@@ -135,8 +138,8 @@ fn looked_up_by_name(elf: &Elf<'_>) -> Result<(), SizeUse> {
     Ok(())
 }
 
-/// The first name in `data` that begins like this and is a function's that tells about the team.
-fn asking_name<'d>(data: &'d [u8], start: &[u8]) -> Option<&'d str> {
+/// The first name in `data` with this prefix that is a known query about the team.
+fn query_name<'d>(data: &'d [u8], start: &[u8]) -> Option<&'d str> {
     memmem::find_iter(data, start).find_map(|begin| {
         // Before it there may be any constant.
         let before = data[..begin].last();
