@@ -3,7 +3,7 @@
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
 use crate::environment;
-use crate::wish::{Malleable, Wish};
+use crate::program_limits::{Malleable, ProgramLimits};
 use crate::{cli, daemon, inherited, interleave, mold, session, target, verbose};
 use anyhow::{Result, bail};
 use std::ffi::{CString, OsString};
@@ -14,14 +14,14 @@ use std::process::{Command, ExitCode};
 
 /// The setting of [`mold::VARIABLE`] that the program is to start with, if that isn't left to it: its user
 /// asks for it, or has said nothing and the daemon knows that it would be slow otherwise.
-fn molded(asked: bool, wish: &Wish, socket: &Path, program: &Path) -> Option<String> {
+fn molded(asked: bool, limits: &ProgramLimits, socket: &Path, program: &Path) -> Option<String> {
     let set = std::env::var(mold::VARIABLE).ok();
-    let unsaid = set.is_none() && !wish.exact && !wish.rigid && wish.malleable == Malleable::Unsaid;
+    let unsaid = set.is_none() && !limits.exact && !limits.rigid && limits.malleable == Malleable::Unsaid;
     let molds = asked || (unsaid && daemon::is_better_molded(socket, program));
     let snapshot = if molds { daemon::snapshot(socket).ok()? } else { return None };
     let own = rustix::thread::sched_getaffinity(None).map_or(u32::MAX, |own| own.count());
-    let weight = f64::from(wish.weight_milli) / 1000.0;
-    let threads = mold::threads(&snapshot, weight, (wish.min, wish.max), (set.as_deref(), own))?;
+    let weight = f64::from(limits.weight_milli) / 1000.0;
+    let threads = mold::threads(&snapshot, weight, (limits.min, limits.max), (set.as_deref(), own))?;
     Some(mold::setting(threads, set.as_deref()))
 }
 
@@ -31,7 +31,7 @@ fn molded(asked: bool, wish: &Wish, socket: &Path, program: &Path) -> Option<Str
 /// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory
 /// that the kernel won't interleave.
 pub fn run(flags: &cli::Run) -> Result<ExitCode> {
-    let wish = Wish::from_flags(flags)?;
+    let limits = ProgramLimits::from_flags(flags)?;
     let [name, arguments @ ..] = flags.command.as_slice() else { bail!("no program given") };
     let program = target::resolve(name)?;
     let mut command = Command::new(&program);
@@ -44,9 +44,9 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
             if let Some(other) = other {
                 eprintln!("scaf: {} runs unmanaged: {other}", name.display());
             }
-            let changes = environment::managed(&wish, socket, library, &|name| std::env::var_os(name));
+            let changes = environment::managed(&limits, socket, library, &|name| std::env::var_os(name));
             environment::apply(&mut command, &changes);
-            if let Some(setting) = molded(flags.mold, &wish, socket, &program) {
+            if let Some(setting) = molded(flags.mold, &limits, socket, &program) {
                 command.env(mold::VARIABLE, setting);
             }
             watched = Some(socket).filter(|_| flags.verbose);

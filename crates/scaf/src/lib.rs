@@ -26,6 +26,7 @@ pub mod output;
 pub mod picture;
 pub mod policy;
 pub mod profile;
+mod program_limits;
 pub mod ps;
 pub mod record;
 pub mod session;
@@ -38,7 +39,6 @@ mod verbose;
 pub mod web;
 mod whole_file;
 pub mod why;
-mod wish;
 pub mod worth;
 
 use std::process::ExitCode;

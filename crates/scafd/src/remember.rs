@@ -210,8 +210,8 @@ pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
         | Request::History(_)
         | Request::Machine
         | Request::SetPolicy(_)
-        | Request::Wish(_)
-        | Request::WishOf(..)
+        | Request::SetLimits(_)
+        | Request::SetLimitsOf(..)
         | Request::Mold(_)
         | Request::Decision(_)
         | Request::Decisions(_) => {

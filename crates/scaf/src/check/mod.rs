@@ -14,7 +14,7 @@ use crate::bench::private::Private;
 use crate::bench::progress::Progress;
 use crate::environment;
 use crate::profile::Source;
-use crate::wish::{Malleable, Wish};
+use crate::program_limits::{Malleable, ProgramLimits};
 use crate::{cli, daemon, output, target};
 use anyhow::{Context, Result, bail};
 use compare::{Difference, Reference, Rule};
@@ -194,9 +194,9 @@ impl Check {
     /// A run with its teams resized at random, and what was resized.
     fn resized(&self, trial: &mut Trial, seed: u32, plain: &Plain) -> Result<(Came, Vec<Tried>)> {
         let daemon = Private::chaos(seed.into(), &self.interrupt)?;
-        let wish = Wish { malleable: Malleable::Check, ..Wish::none() };
+        let limits = ProgramLimits { malleable: Malleable::Check, ..ProgramLimits::none() };
         let cap_s = PATIENCE * plain.seconds + PATIENCE_S;
-        let came = trial.run(&daemon.changes(&wish), Some(cap_s), &self.interrupt)?;
+        let came = trial.run(&daemon.changes(&limits), Some(cap_s), &self.interrupt)?;
         let until = Instant::now() + NOTICE;
         loop {
             let snapshot = daemon::snapshot(&daemon.socket())?;

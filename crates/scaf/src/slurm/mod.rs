@@ -10,7 +10,7 @@ use crate::cli::SlurmEnv;
 use crate::daemon;
 use crate::environment::{self, Change};
 use crate::launch;
-use crate::wish::{self, Malleable, Wish};
+use crate::program_limits::{self, Malleable, ProgramLimits};
 use anyhow::{Result, anyhow, bail};
 use scafd::paths::{self, Scope};
 use std::ffi::OsString;
@@ -51,13 +51,13 @@ pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
         {
             bail!("min={} is more than max={max}", flags.min);
         }
-        let wish = Wish {
+        let limits = ProgramLimits {
             min: flags.min,
             max: flags.max,
-            weight_milli: wish::milli(flags.weight),
+            weight_milli: program_limits::milli(flags.weight),
             exact: flags.exact,
             malleable: Malleable::Unsaid,
-            ..Wish::none()
+            ..ProgramLimits::none()
         };
         let socket = socket(flags.socket.as_ref());
         let library = launch::library().map_err(|why| anyhow!(why))?;
@@ -65,7 +65,7 @@ pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
         if let Some(other) = daemon::other_version(&socket) {
             bail!("{other}");
         }
-        let mut changes = environment::managed(&wish, &socket, &library, &inherited);
+        let mut changes = environment::managed(&limits, &socket, &library, &inherited);
         let (job, step) = flags.job;
         changes.push((JOB_VARIABLE, Some(format!("{job}.{}", low(step)).into())));
         changes

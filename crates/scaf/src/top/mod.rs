@@ -13,7 +13,7 @@ pub mod view;
 
 use crate::{cli, daemon, users};
 use anyhow::{Result, ensure};
-use scafd::control::{Reply, Request, Wish};
+use scafd::control::{LimitValues, Reply, Request};
 use screen::{Input, Screen};
 use state::{Action, Source, State};
 use std::io::IsTerminal;
@@ -133,12 +133,12 @@ fn play(state: &mut State) -> bool {
 fn carried_out(socket: &Path, action: Action) -> String {
     let request = match &action {
         Action::SetPolicy(name) => Request::SetPolicy(name.clone()),
-        Action::Limit(id, wish) => Request::WishOf(*id, *wish),
+        Action::Limit(id, values) => Request::SetLimitsOf(*id, *values),
         Action::Quit => return String::new(),
     };
     match daemon::ask(socket, &request) {
         Ok(Reply::Policy(name)) => format!("policy {name} from now on"),
-        Ok(Reply::Wish(Wish { min, max, weight })) => {
+        Ok(Reply::Limits(LimitValues { min, max, weight })) => {
             let most = max.filter(|max| *max > 0).map_or_else(|| "no limit".into(), |max| max.to_string());
             let (least, weight) = (min.unwrap_or(1), weight.unwrap_or(1.0));
             format!("contexts {least} to {most}, weight {weight} from the next decision on")

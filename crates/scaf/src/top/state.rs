@@ -3,7 +3,7 @@
 use super::rows::{Choice, Column, Row};
 use super::timeline::Timeline;
 use scaf_policy::{POLICIES, Topology};
-use scafd::control::{Program, Snapshot, Wish};
+use scafd::control::{LimitValues, Program, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A key, as it is meant.
@@ -34,7 +34,7 @@ pub enum Action {
     /// Decide by that policy from now on.
     SetPolicy(String),
     /// The program of that number is to have these limits.
-    Limit(u64, Wish),
+    Limit(u64, LimitValues),
 }
 
 /// What keys go to.
@@ -80,12 +80,12 @@ impl Limit {
         }
     }
 
-    fn wish(self, typed: &str) -> Option<Wish> {
-        let none = Wish::default();
+    fn values(self, typed: &str) -> Option<LimitValues> {
+        let none = LimitValues::default();
         match self {
-            Limit::Min => Some(Wish { min: Some(typed.parse().ok()?), ..none }),
-            Limit::Max => Some(Wish { max: Some(typed.parse().ok()?), ..none }),
-            Limit::Weight => Some(Wish { weight: Some(typed.parse().ok()?), ..none }),
+            Limit::Min => Some(LimitValues { min: Some(typed.parse().ok()?), ..none }),
+            Limit::Max => Some(LimitValues { max: Some(typed.parse().ok()?), ..none }),
+            Limit::Weight => Some(LimitValues { weight: Some(typed.parse().ok()?), ..none }),
         }
     }
 }
@@ -318,8 +318,8 @@ impl State {
             Key::Esc => return None,
             Key::Enter => {
                 let program = self.selected_program().map(|program| program.id);
-                match (program, limit.wish(&typed)) {
-                    (Some(program), Some(wish)) => return Some(Action::Limit(program, wish)),
+                match (program, limit.values(&typed)) {
+                    (Some(program), Some(values)) => return Some(Action::Limit(program, values)),
                     (None, _) => self.message = "no program is selected".into(),
                     (_, None) => self.message = format!("'{typed}' is no number for that"),
                 }
@@ -362,7 +362,7 @@ impl State {
         }
         let program = self.selected_program()?;
         let weight = (program.weight * by).clamp(0.001, 1000.0);
-        Some(Action::Limit(program.id, Wish { weight: Some(weight), ..Wish::default() }))
+        Some(Action::Limit(program.id, LimitValues { weight: Some(weight), ..LimitValues::default() }))
     }
 
     fn pause(&mut self) {
