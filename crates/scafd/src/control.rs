@@ -38,8 +38,8 @@ pub enum Request {
     /// Other limits for the process that asks, from the next decision on: [`Reply::Limits`].
     #[serde(rename = "wish")]
     SetLimits(LimitValues),
-    /// Other limits for the program of that number: [`Reply::Limits`]. For its user, root and the daemon's own
-    /// user only.
+    /// Other limits for the program of that number: [`Reply::Limits`]. For its user, root and the daemon's
+    /// own user only.
     #[serde(rename = "wish_of")]
     SetLimitsOf(u64, LimitValues),
     /// The decision of that number, or the latest one: [`Reply::Decisions`].
