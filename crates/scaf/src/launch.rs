@@ -1,4 +1,4 @@
-//! `scaf run`: becomes the program, with the client library in it and a daemon to attach to.
+//! `scaf run`: executes the program, with the client library preloaded and a daemon to attach to.
 //!
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
@@ -12,8 +12,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The setting of [`mold::VARIABLE`] that the program is to start with, if that isn't left to it: its user
-/// asks for it, or has said nothing and the daemon knows that it would be slow otherwise.
+/// The value of [`mold::VARIABLE`] to start the program with, if any: its user asks for it, or gave no option
+/// and the daemon knows that it would be slow otherwise.
 fn molded(asked: bool, limits: &ProgramLimits, socket: &Path, program: &Path) -> Option<String> {
     let set = std::env::var(mold::VARIABLE).ok();
     let unsaid = set.is_none() && !limits.exact && !limits.rigid && limits.malleable == Malleable::Unsaid;
@@ -57,7 +57,7 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
         // After the daemon's start, so that its own memory isn't interleaved.
         interleave::memory()?;
     }
-    inherited::hand_on(&mut command);
+    inherited::restore(&mut command);
     if managed.is_err() && target::is_binary(&program) {
         never_by_a_shell(&mut command, &program, &flags.command)?;
     }
@@ -70,7 +70,7 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
     };
     Err(error).map_err(|error| match error.raw_os_error() {
         Some(libc::ENOENT) => {
-            // The file was found, so its interpreter or loader is missing.
+            // The file exists, so its interpreter or loader is missing.
             anyhow::Error::new(target::Unstartable::NotFound(name.clone()))
                 .context(format!("{}: its interpreter or loader is missing", program.display()))
         }
@@ -81,12 +81,12 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
     })
 }
 
-/// Has a program, whose environment stays as it is, executed by the kernel or not at all: what the kernel
-/// refuses, the C library gives to a shell, which would take another machine's code for its own language.
+/// Executes a program with an unchanged environment by execv alone: execvp gives what the kernel refuses to a
+/// shell, which would read another machine's code as a script.
 fn never_by_a_shell(command: &mut Command, program: &Path, words: &[OsString]) -> Result<()> {
     let program = CString::new(program.as_os_str().as_bytes())?;
     let words = words.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>()?;
-    // SAFETY: the closure makes one system call, with strings of its own and a list of them that has an end.
+    // SAFETY: the closure makes one system call, on strings that it owns and a list that ends with null.
     unsafe {
         command.pre_exec(move || {
             let list: Vec<_> = words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
@@ -110,7 +110,7 @@ fn manage(program: &Path) -> Result<(PathBuf, PathBuf, Option<daemon::OtherVersi
 
 /// The client library: `SCAF_LIB`, else `libscaf.so` beside the executable or in `../lib/scaf`.
 /// # Errors
-/// Where it was looked for, or why it can't be preloaded.
+/// The places searched, or why it can't be preloaded.
 pub fn library() -> Result<PathBuf, String> {
     let named = std::env::var_os("SCAF_LIB").filter(|path| !path.is_empty());
     let library = match named {

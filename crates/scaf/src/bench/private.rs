@@ -89,7 +89,7 @@ impl Private {
         Ok(())
     }
 
-    /// Starts a daemon without any sense, and gives away all contexts.
+    /// Starts a daemon with random grants that gives away all contexts.
     pub fn chaos(seed: u64, interrupt: &Interrupt) -> Result<Private> {
         let words = vec![format!("--seed={seed}").into()];
         Private::launch("chaos", "count_load = false\n", None, words, None, interrupt)

@@ -1,5 +1,5 @@
-//! What the Slurm plug-in (packaging/slurm) has done for it, so that each fact stays in one place: the
-//! environment of a step's tasks, and what the step had, in the job's record.
+//! Commands that the Slurm plug-in (packaging/slurm) calls: the environment of a step's tasks, and the step's
+//! contexts and speedup in the job's record.
 
 mod comment;
 mod step_watcher;
@@ -36,7 +36,7 @@ fn low(step: u32) -> u16 {
 /// Carries out `scaf slurm env`: `NAME=VALUE` sets a variable and `NAME` removes it, each with a zero byte
 /// behind it.
 /// # Errors
-/// The step is to run as without us, and why, in a sentence.
+/// Why the step is to run unmanaged, in a sentence.
 pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
     // The plug-in keeps from us what would have the dynamic linker run code of the user's.
     let inherited = |name: &str| match name {

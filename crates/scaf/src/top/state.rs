@@ -1,4 +1,4 @@
-//! What the view shows and what keys do to it. Pure: nothing here knows a terminal, a clock or a daemon.
+//! What the view shows, and how keys change it. Pure: no terminal, clock or daemon.
 
 use super::rows::{Choice, Column, Row};
 use super::timeline::Timeline;
@@ -26,7 +26,7 @@ pub enum Key {
     Tab,
 }
 
-/// What a key asks for that isn't ours to do.
+/// A key's effect outside the view.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// End.
@@ -39,10 +39,9 @@ pub enum Action {
 
 /// What keys go to.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
 pub enum Mode {
-    /// The table.
     Table,
-    /// The page about the keys.
     Help,
     /// What is typed goes to the filter.
     Filter,
@@ -114,24 +113,20 @@ pub enum Source {
 
 /// All that the view shows.
 #[derive(Debug)]
+#[allow(missing_docs)]
 pub struct State {
-    /// What is and was.
     pub timeline: Timeline,
-    /// Where that comes from.
     pub source: Source,
     /// Which programs are shown, and how.
     pub choice: Choice,
     /// Number of the selected program.
     pub selected: Option<u64>,
-    /// What keys go to.
     pub mode: Mode,
-    /// What is below the table.
     pub pane: Pane,
-    /// What there is to say, until the next key.
+    /// A message, until the next key.
     pub message: String,
     /// The machine; empty if unknown.
     pub machine: Topology,
-    /// Names of users.
     pub users: BTreeMap<u32, String>,
     /// Seconds in a column of a history.
     pub column_s: u32,
