@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_that_may_not_or_is_not_to_is_found_of() {
+    fn a_daemon_that_may_not_count_or_is_not_to_is_reported() {
         let found = explain(&there(1.0, false), Some(CountersAre::Forbidden));
         assert!(found.said.contains("the daemon may not") && found.mend.unwrap().contains("CAP_PERFMON"));
         assert!(explain(&there(1.0, false), Some(CountersAre::Off)).said.contains("\"off\""));
