@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The clap definitions.
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use scaf_cli::cli::{Common, Measure};
@@ -32,7 +32,7 @@ pub enum Bench {
     /// What `scaf bench` measures, too.
     #[command(flatten)]
     Users(Measure),
-    /// How right the daemon's estimates of speedups are
+    /// How accurate the daemon's estimates of speedups are
     Estimate(Estimate),
     /// A program's speedup while the other contexts are busy
     Effective(Effective),
@@ -45,7 +45,7 @@ pub enum Bench {
 /// `scaf bench estimate`.
 #[derive(Debug, Args)]
 pub struct Estimate {
-    /// Options of every benchmark.
+    /// Options of all benchmarks.
     #[command(flatten)]
     pub common: Common,
     /// Programs, separated by commas [default: all of them]
@@ -62,11 +62,10 @@ pub struct Estimate {
 /// `scaf bench effective`.
 #[derive(Debug, Args)]
 pub struct Effective {
-    /// Options of every benchmark.
+    /// Options of all benchmarks.
     #[command(flatten)]
     pub common: Common,
-    /// Fill the other contexts with what eats caches and memory bandwidth (the kernel triad), instead of with
-    /// copies
+    /// Fill the other contexts with a memory-bound kernel (triad) instead of copies
     #[arg(long)]
     pub eater: bool,
     /// Runs of each kind, interleaved
@@ -107,7 +106,7 @@ pub struct Decide {
 /// `scaf bench gang`.
 #[derive(Debug, Args)]
 pub struct Gang {
-    /// Options of every benchmark.
+    /// Options of all benchmarks.
     #[command(flatten)]
     pub common: Common,
     /// How programs are stopped: auto, freezer, idle or signal
@@ -137,7 +136,7 @@ pub enum Sim {
     Run(SimRun),
     /// Re-run an experiment of the papers, ours beside theirs
     Paper(SimPaper),
-    /// Ask what would have happened in a trace of `scaf record` under another policy
+    /// Replay a trace of `scaf record` under another policy
     Replay(SimReplay),
     /// Compare policies with the best possible, on all mixes of two to four programs of known speedups
     Mixes(SimMixes),
@@ -151,7 +150,7 @@ pub struct SimCommon {
     /// Print JSON on standard output (the table goes to standard error)
     #[arg(long)]
     pub json: bool,
-    /// What all randomness comes from
+    /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
@@ -214,7 +213,7 @@ pub struct SimMixes {
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32)
         .range(2..=1024))]
     pub pus: u32,
-    /// By how much each measurement is off: a standard deviation in percent
+    /// Standard deviation of each measurement, in percent
     #[arg(long, value_name = "PCT", default_value_t = 5.0)]
     pub noise_pct: f64,
     /// Policies, separated by commas

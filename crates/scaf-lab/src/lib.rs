@@ -1,5 +1,5 @@
-//! `scaf-lab`: what is measured of scaf's own workings, simulated, and shown in slow motion. It isn't in the
-//! package. `scaf bench` and `scaf sim` become this command for what only it can do.
+//! `scaf-lab`: benchmarks of scaf's internals, the simulator, and slow motion. It isn't in the package; `scaf
+//! bench` and `scaf sim` execute it for what only it can do.
 
 pub mod bench;
 pub mod cli;

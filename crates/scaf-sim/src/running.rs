@@ -1,5 +1,5 @@
-//! A program while it runs. Its speed is constant between two events. A *piece* is what the daemon can tell
-//! the time of: a run of a region, or the stretch between two barriers of a long one.
+//! A running program. Its speed is constant between two events. A *piece* is what the daemon can time: a run
+//! of a region, or the stretch between two barriers of a long one.
 
 use crate::scenario::{Mechanisms, Permits, ProgramSpec, RegionSpec};
 use scaf_policy::ProgramId;

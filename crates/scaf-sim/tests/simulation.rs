@@ -128,7 +128,7 @@ fn a_long_region_is_observed_by_its_barriers_before_it_ends() {
 }
 
 #[test]
-fn contexts_of_a_serial_program_are_told_to_be_free_and_where_they_were_lent_its_return_is_decided_at_once() {
+fn contexts_of_a_serial_program_are_reported_free_and_where_they_were_lent_its_return_is_decided_at_once() {
     let phase = |times, serial_s, runs| PhaseSpec {
         times,
         serial_s,
@@ -138,17 +138,18 @@ fn contexts_of_a_serial_program_are_told_to_be_free_and_where_they_were_lent_its
     let busy = ProgramSpec::of_region("b", 0.0, region(0.01, 2000, Shape::Amdahl(0.0)));
     let both = scenario("core:4 pu:1", vec![ProgramSpec::of_phases("a", 0.0, phases), busy]);
     let topology = both.topology().unwrap();
-    let told = |policy: &str| -> Vec<(f64, bool)> {
+    let reported = |policy: &str| -> Vec<(f64, bool)> {
         let mut policy = by_name(policy, &Settings::default()).unwrap();
         let outcome = simulate(&both, &topology, &mut *policy, Options { seed: 1, record: true });
         outcome.recorded.iter().map(|d| (d.machine.now_s, d.programs[0].serial)).collect()
     };
-    let back = |told: &[(f64, bool)]| told.iter().find(|(at, serial)| *at > 0.75 && !serial).unwrap().0;
+    let back =
+        |reported: &[(f64, bool)]| reported.iter().find(|(at, serial)| *at > 0.75 && !serial).unwrap().0;
     // 20 runs on two of four contexts take a little over 0.1 s; the next tick is at 2.75 s.
-    let curve = told("curve");
+    let curve = reported("curve");
     assert!(curve.contains(&(0.25, false)) && curve.contains(&(0.75, true)), "{curve:?}");
     assert!((2.501..2.502).contains(&back(&curve)), "{curve:?}");
-    let equi = told("equi");
+    let equi = reported("equi");
     assert!(equi.contains(&(0.75, true)) && back(&equi) == 2.75, "{equi:?}");
 }
 

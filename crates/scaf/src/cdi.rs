@@ -1,8 +1,8 @@
 //! `scaf cdi`: the client library and the daemon's socket as a device for containers.
 //!
-//! A CDI specification (Container Device Interface, CNCF) says what a container has that is given a device.
-//! Ours has no device node: two mounts, and the variables that `scaf run` would set. The folder of the socket
-//! is mounted, not the socket: a daemon that is started again makes a new one in it.
+//! A CDI specification (Container Device Interface, CNCF) says what a container gets with a device: here two
+//! mounts, and the variables that `scaf run` would set. The socket's folder is mounted, not the socket,
+//! because a restarted daemon makes a new one in it.
 
 use crate::{cli, launch, whole_file};
 use anyhow::{Context, Result, anyhow, bail};
@@ -74,7 +74,7 @@ fn spec(library: &Path, socket: &Path) -> Result<Spec> {
     let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else {
         bail!("{}: --socket takes a socket's path", socket.display());
     };
-    // The system's place is the same everywhere, so that programs find it without being told.
+    // Programs find the system's socket without a variable, because its path is the same everywhere.
     let place = Path::new(paths::SYSTEM_SOCKET).with_file_name(name);
     let inside = place.parent().unwrap_or(Path::new("/")).display().to_string();
     let mount = |host_path, container_path| Mount {

@@ -2,8 +2,8 @@
 //!
 //! A daemon's socket is `SCAF_SOCKET` if that is set, else the system-wide one, else that of the user's
 //! session. A socket is trusted only if root or the user owns it and listens on it: the daemon decides how
-//! fast the user's programs run, and a stranger may have put a socket there. The client library has the same
-//! rule (`crates/libscaf/src/sys/users.rs`).
+//! fast the user's programs run, and another user may have put a socket there. The client library has the
+//! same rule (`crates/libscaf/src/sys/users.rs`).
 
 use crate::mend;
 use anyhow::{Context, Result, anyhow, bail};
@@ -26,10 +26,10 @@ use std::time::{Duration, Instant};
 pub const SOCKET_VARIABLE: &str = "SCAF_SOCKET";
 /// Longest wait for one packet. The daemon answers within 1 ms unless it is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest wait of a program that is to start for what it can do without.
+/// Longest wait for an optional answer while a program starts.
 const SHORT_PATIENCE: Duration = Duration::from_millis(100);
-/// Somewhat longer than whoever connects too often is kept out (`scafd::talk`).
-const KEPT_OUT: Duration = Duration::from_millis(350);
+/// Somewhat longer than a ban for connecting too often (`scafd::talk`).
+const BAN: Duration = Duration::from_millis(350);
 
 /// Why there is no daemon at a socket.
 #[derive(Debug, PartialEq)]
@@ -94,7 +94,7 @@ pub fn connect(socket: &Path) -> Result<OwnedFd, Absent> {
         Errno::ACCESS => Absent::Forbidden,
         other => Absent::Unreachable(other.to_string()),
     })?;
-    // The owner of the file may have let somebody else listen.
+    // The file's owner may let another user listen.
     let listener = Peer::of(&connection).map_err(|error| Absent::Unreachable(error.to_string()))?;
     trusted(listener.uid, socket)?;
     Ok(connection)
@@ -102,12 +102,12 @@ pub fn connect(socket: &Path) -> Result<OwnedFd, Absent> {
 
 fn trusted(uid: u32, socket: &Path) -> Result<(), Absent> {
     let known = uid == 0 || uid == rustix::process::geteuid().as_raw();
-    // Where nobody else can put a socket.
+    // Places where no other user can put a socket.
     let safe = || socket == paths::socket(Scope::System) || named_socket().is_some_and(|it| it == socket);
     if known || (uid == UNKNOWN && safe() && hides_users()) { Ok(()) } else { Err(Absent::Foreign(uid)) }
 }
 
-/// Whether we are in a user namespace that has a part of the users only.
+/// Whether we are in a user namespace that maps only some users.
 fn hides_users() -> bool {
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     !map.is_empty() && !map.split_whitespace().eq(["0", "0", "4294967295"])
@@ -118,10 +118,10 @@ fn open(address: &SocketAddrUnix) -> Result<OwnedFd, Errno> {
         rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
     set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
-    let until = Instant::now() + KEPT_OUT;
+    let until = Instant::now() + BAN;
     loop {
         match rustix::net::connect(&socket, address) {
-            Err(Errno::ACCESS) if Instant::now() < until => std::thread::sleep(KEPT_OUT / 20),
+            Err(Errno::ACCESS) if Instant::now() < until => std::thread::sleep(BAN / 20),
             done => return done.map(|()| socket),
         }
     }
@@ -162,7 +162,7 @@ pub fn ask(socket: &Path, request: &Request) -> Result<Reply> {
     ask_within(PATIENCE, socket, request)
 }
 
-/// The same, where each packet is waited for that long.
+/// The same with this timeout for each packet.
 fn ask_within(patience: Duration, socket: &Path, request: &Request) -> Result<Reply> {
     let about = || format!("daemon at {}", socket.display());
     let connection = connect(socket).map_err(|why| anyhow!(explain(&[(socket.to_owned(), why)])))?;
@@ -170,8 +170,8 @@ fn ask_within(patience: Duration, socket: &Path, request: &Request) -> Result<Re
     let packet = serde_json::to_vec(request).context("request")?;
     let failed = |error: Errno| match error {
         Errno::WOULDBLOCK => anyhow!(
-            "the {} doesn't answer within {patience:?}: it is stopped or hangs. Programs run as without it \
-             meanwhile; let it go on, or start another one with: {}",
+            "the {} doesn't answer within {patience:?}: it is stopped or hangs. Meanwhile programs run \
+             unmanaged; resume it, or start another one with: {}",
             about(),
             restart(socket).unwrap_or_default()
         ),
@@ -203,7 +203,7 @@ fn ask_within(patience: Duration, socket: &Path, request: &Request) -> Result<Re
 pub struct OtherVersion {
     /// Its version.
     pub protocol: u32,
-    /// The command that mends it.
+    /// The command that fixes it.
     pub mend: String,
 }
 
@@ -222,12 +222,12 @@ impl OtherVersion {
 }
 
 /// Whether the daemon at `socket` can't understand our client library; `None` as well if it doesn't say so at
-/// once. A daemon tells its version to whoever greets it in another one, such as 0.
+/// once. A daemon answers a hello of another version, such as 0, with its own.
 pub fn other_version(socket: &Path) -> Option<OtherVersion> {
     other_version_of(&connect(socket).ok()?, socket)
 }
 
-/// The same by a connection to it, which is of no use after that.
+/// The same on an open connection, which can't be used afterwards.
 pub fn other_version_of(connection: &OwnedFd, socket: &Path) -> Option<OtherVersion> {
     set_socket_timeout(connection, Timeout::Recv, Some(SHORT_PATIENCE)).ok()?;
     let question = Hello { version: 0, ..Hello::new(ATTACH, 1) };
@@ -245,7 +245,7 @@ pub fn other_version_of(connection: &OwnedFd, socket: &Path) -> Option<OtherVers
 /// The command that starts the daemon at `socket` anew, if there is one.
 pub fn restart(socket: &Path) -> Option<String> {
     let listener = connect(socket).ok().and_then(|connection| Peer::of(&connection).ok());
-    // It has none here if we are in a container and it isn't.
+    // The pid is 0 if we are in a container and the daemon isn't.
     mend::restart(socket, listener.map(|it| it.pid).filter(|pid| *pid != 0))
 }
 
@@ -259,8 +259,7 @@ pub fn snapshot(socket: &Path) -> Result<Snapshot> {
     }
 }
 
-/// Whether the daemon at `socket` would rather have that executable start with as many threads as it is
-/// granted; not where it can't say so at once.
+/// Whether that executable should start with as many threads as it is granted; false without a quick answer.
 pub fn is_better_molded(socket: &Path, program: &Path) -> bool {
     let Ok(file) = std::fs::metadata(program) else { return false };
     matches!(ask_within(SHORT_PATIENCE, socket, &Request::Mold(FileId::of(&file))), Ok(Reply::Mold(true)))

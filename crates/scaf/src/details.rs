@@ -1,12 +1,11 @@
-//! What is known of one program, a line each, for `scaf ps -v` and `scaf top`. Which fields, and what stands
-//! before them, stands at the fields (scafd's `control/snapshot.rs`); the page does the same with
-//! `/fields.js`.
+//! A program's fields, a line each, for `scaf ps -v` and `scaf top`. Their labels are at the fields (scafd's
+//! `control/snapshot.rs`); the web page reads the same from `/fields.js`.
 
 use scafd::control::{Program, Runtime};
 
 const LLVMS: [&str; 2] = ["OpenMP (LLVM)", "OpenMP (Intel)"];
 
-/// The lines that have something to say, each with what stands before it.
+/// The lines that aren't empty, each with its label.
 pub fn of(program: &Program) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     for (field, value) in program.values().filter(|(field, _)| !field.shown.detail.is_empty()) {
@@ -49,7 +48,7 @@ fn limits(program: &Program) -> String {
     format!("{} to {most}, weight {weight}{}", program.min, if program.exact { ", exact" } else { "" })
 }
 
-/// The runtime, its threads, its promises and its file, which may be long and comes last.
+/// The runtime, its threads, its promise, and last its file, which may be long.
 fn runtime(runtime: &Runtime) -> String {
     let number = |threads: u32| if threads == 0 { "?".to_owned() } else { threads.to_string() };
     let (now, most) = (number(runtime.threads), number(runtime.most));

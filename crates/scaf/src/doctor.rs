@@ -1,4 +1,4 @@
-//! `scaf doctor`: what this machine has, what of it scaf uses, and what can be done with a program.
+//! `scaf doctor`: what this machine has, what of it scaf uses, and how a program can be managed.
 
 mod counters;
 mod daemon;
@@ -40,9 +40,9 @@ struct Findings {
 #[derive(Debug, Serialize)]
 struct Turns {
     by: Option<Way>,
-    /// Why not in a better way, or not at all.
+    /// Why there is no better way, or none.
     why: String,
-    /// The command that starts a daemon which may.
+    /// The command that starts a daemon that can.
     mend: Option<String>,
 }
 
@@ -60,10 +60,10 @@ struct Shape {
 #[derive(Debug, Serialize)]
 struct Program {
     path: PathBuf,
-    /// Why the client library can't get into the program, if it can't.
+    /// Why the client library can't be preloaded, if so.
     obstacle: Option<String>,
     facts: ProgramFacts,
-    /// Who overrules the judge of its code, in sentences.
+    /// What overrules the code analysis, in sentences.
     permission: Vec<String>,
     /// A function that it calls and that forbids its teams to be gathered.
     forbids_gathering: Option<String>,
@@ -129,7 +129,7 @@ fn no_library(why: String) -> Missing {
     let mend = if named {
         Some("unset SCAF_LIB".into())
     } else if beside_us("libscaf.so").is_some() {
-        // It is there, and says itself where it should be.
+        // It is there but can't be preloaded; `why` says where it should be.
         None
     } else {
         Some(mend::reinstall())
@@ -179,7 +179,7 @@ fn examine_program(name: &OsStr) -> Result<Program> {
     let obstacle = target::obstacle(&path);
     let advice = match (&obstacle, &facts.resizable) {
         (Some(_), _) => {
-            "Nothing can be done for it by scaf run; bind it by hand with taskset, or set \
+            "Nothing can be done for it by scaf run; bind it with taskset, or set \
              OMP_NUM_THREADS."
         }
         (None, Resizable::Yes) => "Run it with: scaf run. Its teams follow the grant exactly.",
@@ -213,7 +213,7 @@ fn render(found: &Findings) -> String {
             Some(way) => format!("programs can take turns by {}", way.name()),
             None => mended(
                 &format!(
-                    "no freezer ({}); gang_by = \"signal\" needs none, and a daemon of root's has one",
+                    "no freezer ({}); gang_by = \"signal\" needs none, and a daemon run by root has one",
                     found.turns.why
                 ),
                 found.turns.mend.as_deref(),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_of_cores_are_told_where_there_are_several() {
+    fn classes_of_cores_are_shown_where_there_are_several() {
         let pu = |os: u32| scaf_policy::Pu {
             os,
             core: if os < 4 { os / 2 } else { os - 2 },

@@ -2,7 +2,7 @@
 
 use crate::daemon;
 use crate::filters;
-use crate::wish::Wish;
+use crate::program_limits::ProgramLimits;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -32,22 +32,22 @@ pub const OURS: [&str; 9] = [
 
 /// The changes for a managed program to the environment that `before` looks up.
 pub fn managed(
-    wish: &Wish,
+    limits: &ProgramLimits,
     socket: &Path,
     library: &Path,
     before: &dyn Fn(&str) -> Option<OsString>,
 ) -> Vec<Change> {
-    // Wishes not given are removed: a program that we manage may use `scaf run` itself.
+    // Limits not given are removed: a program that we manage may use `scaf run` itself.
     let mut changes = vec![
         ("LD_PRELOAD", Some(preload(library, before("LD_PRELOAD").as_deref()))),
         (daemon::SOCKET_VARIABLE, Some(socket.into())),
-        ("SCAF_NAME", wish.name.as_ref().map(OsString::from)),
-        ("SCAF_MIN", Some(wish.min.to_string().into())),
-        ("SCAF_MAX", wish.max.map(|max| max.to_string().into())),
-        ("SCAF_WEIGHT_MILLI", Some(wish.weight_milli.to_string().into())),
-        ("SCAF_RIGID", wish.rigid.then(|| "1".into())),
-        ("SCAF_EXACT", wish.exact.then(|| "1".into())),
-        ("SCAF_MALLEABLE", wish.malleable.word().map(OsString::from)),
+        ("SCAF_NAME", limits.name.as_ref().map(OsString::from)),
+        ("SCAF_MIN", Some(limits.min.to_string().into())),
+        ("SCAF_MAX", limits.max.map(|max| max.to_string().into())),
+        ("SCAF_WEIGHT_MILLI", Some(limits.weight_milli.to_string().into())),
+        ("SCAF_RIGID", limits.rigid.then(|| "1".into())),
+        ("SCAF_EXACT", limits.exact.then(|| "1".into())),
+        ("SCAF_MALLEABLE", limits.malleable.word().map(OsString::from)),
         ("SCAF_FILTERS", filters::survived().map(|filters| filters.to_string().into())),
     ];
     let [name, ours] = BLAS_SPIN;
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn all_variables_of_ours_are_listed() {
-        let changes = managed(&Wish::none(), Path::new("/s"), Path::new("/l.so"), &|_| None);
+        let changes = managed(&ProgramLimits::none(), Path::new("/s"), Path::new("/l.so"), &|_| None);
         let mut names: Vec<&str> = changes.iter().map(|(name, _)| *name).collect();
         names.retain(|name| !["LD_PRELOAD", BLAS_SPIN[0]].contains(name));
         assert_eq!(names, OURS);
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn what_was_not_asked_for_is_not_inherited() {
-        let wish = Wish::none();
-        let changes = managed(&wish, Path::new("/s"), Path::new("/l"), &|_| None);
+        let limits = ProgramLimits::none();
+        let changes = managed(&limits, Path::new("/s"), Path::new("/l"), &|_| None);
         for name in ["SCAF_NAME", "SCAF_MAX", "SCAF_RIGID", "SCAF_EXACT", "SCAF_MALLEABLE"] {
             assert!(changes.contains(&(name, None)), "{name}");
         }
@@ -129,7 +129,7 @@ mod tests {
         let [name, ours] = BLAS_SPIN;
         let among = |value: Option<&'static str>| {
             let before = move |asked: &str| value.filter(|_| asked == name).map(OsString::from);
-            let changes = managed(&Wish::none(), Path::new("/s"), Path::new("/l"), &before);
+            let changes = managed(&ProgramLimits::none(), Path::new("/s"), Path::new("/l"), &before);
             changes.into_iter().find(|(changed, _)| *changed == name).map(|(_, value)| value)
         };
         assert_eq!(among(None), Some(Some(ours.into())));
@@ -155,7 +155,10 @@ mod tests {
                 }
             };
             let library = Path::new("/l/libscaf.so");
-            apply(managed(&Wish::none(), Path::new("/s"), library, &|name| look_up(&plain, name)), &mut now);
+            apply(
+                managed(&ProgramLimits::none(), Path::new("/s"), library, &|name| look_up(&plain, name)),
+                &mut now,
+            );
             assert_ne!(now, plain);
             let managed = now.clone();
             apply(taken_back(&|name| look_up(&managed, name)), &mut now);

@@ -1,4 +1,4 @@
-//! A copy of the daemon's history: what is new is asked for and kept as the daemon keeps it, to be passed on.
+//! A copy of the daemon's history, updated by requests for what is new.
 
 use scafd::control::{Frame, History as Answer, Snapshot};
 use scafd::history::History;
@@ -64,7 +64,7 @@ pub(crate) mod tests {
     use scafd::control::Program;
 
     /// The answer of a daemon whose moments are a quarter of a second apart, with so many contexts at each.
-    pub(crate) fn told(daemon: u32, dops: &[u32]) -> Answer {
+    pub(crate) fn answer(daemon: u32, dops: &[u32]) -> Answer {
         let mut history = History::default();
         for (at, dop) in dops.iter().enumerate() {
             let cg = Program { name: "cg".into(), dop: Some(*dop), ..program() };
@@ -78,10 +78,10 @@ pub(crate) mod tests {
     fn what_was_received_is_passed_on() {
         let mut feed = Feed::default();
         let mut seen = Vec::new();
-        let more = feed.take(told(7, &[1, 2, 3]), |before, frame| seen.push((before.moment, frame.moment)));
+        let more = feed.take(answer(7, &[1, 2, 3]), |before, frame| seen.push((before.moment, frame.moment)));
         assert!(!more);
         assert_eq!((feed.moment(), seen), (3, vec![(1, 2), (2, 3)]));
-        assert_eq!(feed.since(0, 0), told(7, &[1, 2, 3]));
+        assert_eq!(feed.since(0, 0), answer(7, &[1, 2, 3]));
         let rest = feed.since(7, 2);
         assert_eq!((rest.base, rest.frames.len()), (None, 1));
         // Another daemon's numbers mean nothing here.
@@ -91,11 +91,11 @@ pub(crate) mod tests {
     #[test]
     fn of_another_daemon_all_is_asked_for_anew() {
         let mut feed = Feed::default();
-        feed.take(told(7, &[1, 2, 3]), |_, _| {});
-        let news = Answer { base: None, ..told(8, &[4, 5]) };
+        feed.take(answer(7, &[1, 2, 3]), |_, _| {});
+        let news = Answer { base: None, ..answer(8, &[4, 5]) };
         assert!(feed.take(news, |_, _| panic!("frames of another history")));
         assert_eq!((feed.moment(), feed.daemon()), (0, 8));
-        assert!(!feed.take(told(8, &[4, 5]), |_, _| {}));
+        assert!(!feed.take(answer(8, &[4, 5]), |_, _| {}));
         assert_eq!(feed.latest().unwrap().programs[0].dop, Some(5));
     }
 }

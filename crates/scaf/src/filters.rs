@@ -1,8 +1,8 @@
-//! Filters of system calls (seccomp) that `scaf run` itself is under: a container's, or a service's. The
-//! client makes calls that the program wouldn't, and a filter may end a process for one. So where there are
-//! filters, a child makes each of these calls here, in ways that do nothing. If it survives, the client is
-//! told under how many filters (`SCAF_FILTERS`): under just these it may make them, too. Otherwise the
-//! program is unmanaged. That a filter refuses calls with an error is no obstacle.
+//! System call filters (seccomp) of a container or service that `scaf run` itself is under. The client makes
+//! calls that the program wouldn't, and a filter may kill a process for one. So a child process makes each of
+//! these calls with arguments that do nothing. If it survives, `SCAF_FILTERS` gives the client the number of
+//! filters under which these calls are safe; otherwise the program is unmanaged. A call that fails is
+//! no problem.
 
 use libc::{c_int, c_long, pid_t};
 use std::sync::OnceLock;
@@ -21,11 +21,11 @@ fn find() -> Option<u32> {
 }
 
 fn survives() -> bool {
-    // SAFETY: the child makes system calls only.
+    // SAFETY: the child makes system calls only, so it needs no lock that another thread may have held.
     match unsafe { libc::fork() } {
         0 => {
             make_calls();
-            // SAFETY: ends the child, without anything that was to happen at the parent's end.
+            // SAFETY: `_exit` takes no pointers and runs no exit handlers of the parent.
             unsafe { libc::_exit(0) }
         }
         child => child > 0 && ended_well(child),
@@ -34,7 +34,7 @@ fn survives() -> bool {
 
 fn ended_well(child: pid_t) -> bool {
     let mut status: c_int = -1;
-    // SAFETY: writes a number of ours.
+    // SAFETY: `status` is a live local that waitpid may write to.
     while unsafe { libc::waitpid(child, &mut status, 0) } < 0 {
         if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
             return false;
@@ -43,13 +43,13 @@ fn ended_well(child: pid_t) -> bool {
     status == 0
 }
 
-/// What a call is given in place of descriptors, lengths and operations: there is none of that number.
+/// An invalid descriptor, length or operation.
 const NO: c_long = -1;
 
-/// Each call of the client's (crates/libscaf), with arguments that have it do nothing. A filter sees the
-/// number of a call and its arguments, no memory.
+/// Each system call of the client (crates/libscaf), with arguments that make it do nothing. A filter sees the
+/// number and arguments of a call, not memory.
 const CALLS: [(c_long, [c_long; 3]); 54] = [
-    // Looking for the daemon, and talking to it.
+    // Finding the daemon, and messages to it.
     (libc::SYS_socket, [libc::AF_UNIX as c_long, (libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC) as c_long, 0]),
     (libc::SYS_connect, [NO, 0, 0]),
     (libc::SYS_getsockopt, [NO, libc::SOL_SOCKET as c_long, libc::SO_PEERCRED as c_long]),
@@ -111,10 +111,10 @@ const CALLS: [(c_long, [c_long; 3]); 54] = [
 
 fn make_calls() {
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: reads memory of ours. A child that is ended leaves no dump.
+    // A killed child is to leave no core dump. SAFETY: `none` is a live local that the kernel only reads.
     unsafe { libc::setrlimit(libc::RLIMIT_CORE, &none) };
     for (number, [first, second, third]) in CALLS {
-        // SAFETY: null pointers, descriptors and numbers of nothing: the kernel refuses, or does nothing.
+        // SAFETY: null pointers, invalid descriptors and empty lengths: the call fails or does nothing.
         unsafe { libc::syscall(number, first, second, third, 0, 0, 0) };
     }
 }

@@ -25,7 +25,7 @@ pub fn machine() -> Machine {
     }
 }
 
-/// These PUs as the kernel takes them.
+/// These PUs as a CPU mask for the kernel.
 pub fn cpu_set(pus: &[u32]) -> rustix::thread::CpuSet {
     let mut set = rustix::thread::CpuSet::new();
     pus.iter().for_each(|pu| set.set(*pu as usize));
@@ -139,8 +139,8 @@ pub fn cgroups(root: &Path) -> Cgroups {
     Cgroups { version: version.into(), controllers, quota }
 }
 
-/// The smallest limit of the group `own` and those around it. In a container, /proc names a group outside the
-/// mount; only the mount itself then counts.
+/// The smallest limit of the group `own` and its ancestors. In a container, /proc names a group outside the
+/// mount; then only the mount's root counts.
 fn smallest(top: &Path, own: &str, limit: impl Fn(&Path) -> Option<f64>) -> Option<f64> {
     let own = top.join(own.trim_start_matches('/'));
     own.ancestors().take_while(|folder| folder.starts_with(top)).filter_map(limit).reduce(f64::min)

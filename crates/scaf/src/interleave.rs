@@ -10,7 +10,7 @@ use std::io::{Error, ErrorKind};
 
 /// Words of a mask of nodes: all 1,024 that Linux can be built for, and one more since it counts from 1.
 const WORDS: usize = 1024 / 64 + 1;
-/// Bits of the mask, as told to the kernel.
+/// Bits of the mask, as passed to the kernel.
 const NODES: usize = 1025;
 /// Asks for the nodes that this process's cpuset allows (linux/mempolicy.h).
 const MPOL_F_MEMS_ALLOWED: libc::c_long = 1 << 2;

@@ -1,11 +1,11 @@
-//! `scaf bench decide`, `scaf sim` and others are scaf-lab's, which stands beside this command in a checkout.
+//! Runs scaf-lab, which is beside this command in a checkout, for `scaf bench decide`, `scaf sim` and others.
 
 use crate::daemon;
 use anyhow::{Context, Result, bail};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-/// Becomes scaf-lab, with the words that were typed.
+/// Executes scaf-lab with the same command line.
 /// # Errors
 /// It isn't here.
 pub fn become_it() -> Result<ExitCode> {

@@ -1,9 +1,9 @@
-//! `scaf run`: becomes the program, with the client library in it and a daemon to attach to.
+//! `scaf run`: executes the program, with the client library preloaded and a daemon to attach to.
 //!
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
 use crate::environment;
-use crate::wish::{Malleable, Wish};
+use crate::program_limits::{Malleable, ProgramLimits};
 use crate::{cli, daemon, inherited, interleave, mold, session, target, verbose};
 use anyhow::{Result, bail};
 use std::ffi::{CString, OsString};
@@ -12,16 +12,16 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The setting of [`mold::VARIABLE`] that the program is to start with, if that isn't left to it: its user
-/// asks for it, or has said nothing and the daemon knows that it would be slow otherwise.
-fn molded(asked: bool, wish: &Wish, socket: &Path, program: &Path) -> Option<String> {
+/// The value of [`mold::VARIABLE`] to start the program with, if any: its user asks for it, or gave no option
+/// and the daemon knows that it would be slow otherwise.
+fn molded(asked: bool, limits: &ProgramLimits, socket: &Path, program: &Path) -> Option<String> {
     let set = std::env::var(mold::VARIABLE).ok();
-    let unsaid = set.is_none() && !wish.exact && !wish.rigid && wish.malleable == Malleable::Unsaid;
+    let unsaid = set.is_none() && !limits.exact && !limits.rigid && limits.malleable == Malleable::Unsaid;
     let molds = asked || (unsaid && daemon::is_better_molded(socket, program));
     let snapshot = if molds { daemon::snapshot(socket).ok()? } else { return None };
     let own = rustix::thread::sched_getaffinity(None).map_or(u32::MAX, |own| own.count());
-    let weight = f64::from(wish.weight_milli) / 1000.0;
-    let threads = mold::threads(&snapshot, weight, (wish.min, wish.max), (set.as_deref(), own))?;
+    let weight = f64::from(limits.weight_milli) / 1000.0;
+    let threads = mold::threads(&snapshot, weight, (limits.min, limits.max), (set.as_deref(), own))?;
     Some(mold::setting(threads, set.as_deref()))
 }
 
@@ -31,7 +31,7 @@ fn molded(asked: bool, wish: &Wish, socket: &Path, program: &Path) -> Option<Str
 /// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory
 /// that the kernel won't interleave.
 pub fn run(flags: &cli::Run) -> Result<ExitCode> {
-    let wish = Wish::from_flags(flags)?;
+    let limits = ProgramLimits::from_flags(flags)?;
     let [name, arguments @ ..] = flags.command.as_slice() else { bail!("no program given") };
     let program = target::resolve(name)?;
     let mut command = Command::new(&program);
@@ -44,9 +44,9 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
             if let Some(other) = other {
                 eprintln!("scaf: {} runs unmanaged: {other}", name.display());
             }
-            let changes = environment::managed(&wish, socket, library, &|name| std::env::var_os(name));
+            let changes = environment::managed(&limits, socket, library, &|name| std::env::var_os(name));
             environment::apply(&mut command, &changes);
-            if let Some(setting) = molded(flags.mold, &wish, socket, &program) {
+            if let Some(setting) = molded(flags.mold, &limits, socket, &program) {
                 command.env(mold::VARIABLE, setting);
             }
             watched = Some(socket).filter(|_| flags.verbose);
@@ -57,7 +57,7 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
         // After the daemon's start, so that its own memory isn't interleaved.
         interleave::memory()?;
     }
-    inherited::hand_on(&mut command);
+    inherited::restore(&mut command);
     if managed.is_err() && target::is_binary(&program) {
         never_by_a_shell(&mut command, &program, &flags.command)?;
     }
@@ -70,7 +70,7 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
     };
     Err(error).map_err(|error| match error.raw_os_error() {
         Some(libc::ENOENT) => {
-            // The file was found, so its interpreter or loader is missing.
+            // The file exists, so its interpreter or loader is missing.
             anyhow::Error::new(target::Unstartable::NotFound(name.clone()))
                 .context(format!("{}: its interpreter or loader is missing", program.display()))
         }
@@ -81,12 +81,12 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
     })
 }
 
-/// Has a program, whose environment stays as it is, executed by the kernel or not at all: what the kernel
-/// refuses, the C library gives to a shell, which would take another machine's code for its own language.
+/// Executes a program with an unchanged environment by execv alone: execvp gives what the kernel refuses to a
+/// shell, which would read another machine's code as a script.
 fn never_by_a_shell(command: &mut Command, program: &Path, words: &[OsString]) -> Result<()> {
     let program = CString::new(program.as_os_str().as_bytes())?;
     let words = words.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>()?;
-    // SAFETY: the closure makes one system call, with strings of its own and a list of them that has an end.
+    // SAFETY: the closure makes one system call, on strings that it owns and a list that ends with null.
     unsafe {
         command.pre_exec(move || {
             let list: Vec<_> = words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
@@ -110,7 +110,7 @@ fn manage(program: &Path) -> Result<(PathBuf, PathBuf, Option<daemon::OtherVersi
 
 /// The client library: `SCAF_LIB`, else `libscaf.so` beside the executable or in `../lib/scaf`.
 /// # Errors
-/// Where it was looked for, or why it can't be preloaded.
+/// The places searched, or why it can't be preloaded.
 pub fn library() -> Result<PathBuf, String> {
     let named = std::env::var_os("SCAF_LIB").filter(|path| !path.is_empty());
     let library = match named {

@@ -1,5 +1,5 @@
-//! The `scaf` command line, as a library for its tests and for packaging. [`cli`] defines it; each command is
-//! one module. [`daemon`], [`session`], [`target`] and others know one thing about the system each.
+//! The `scaf` command, as a library for tests and scaf-lab. [`cli`] defines the command line; each command is
+//! a module. [`daemon`], [`session`], [`target`] and others each cover one part of the system.
 
 pub mod advise;
 pub mod bench;
@@ -26,6 +26,7 @@ pub mod output;
 pub mod picture;
 pub mod policy;
 pub mod profile;
+mod program_limits;
 pub mod ps;
 pub mod record;
 pub mod session;
@@ -38,16 +39,15 @@ mod verbose;
 pub mod web;
 mod whole_file;
 pub mod why;
-mod wish;
 pub mod worth;
 
 use std::process::ExitCode;
 
-/// Says what went wrong with a command. Gives its exit status.
+/// Prints a command's error and returns its exit status.
 pub fn failure(command: &str, error: &anyhow::Error) -> ExitCode {
     eprintln!("{command}: {error:#}");
     if error.chain().any(bench::interrupt::is_interrupt) {
-        return ExitCode::from(128 + 2); // as shells say it of SIGINT
+        return ExitCode::from(128 + 2); // the status of SIGINT in shells
     }
     let unstartable = error.chain().find_map(|cause| cause.downcast_ref::<target::Unstartable>());
     ExitCode::from(unstartable.map_or(1, target::Unstartable::exit_status))

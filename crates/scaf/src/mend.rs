@@ -1,10 +1,10 @@
-//! The one command that mends what is missing, for `scaf doctor` and for whoever reads a warning of ours.
+//! The command that fixes a problem, for `scaf doctor` and warnings.
 
 use scafd::paths::{self, Scope};
 use serde::Serialize;
 use std::path::Path;
 
-/// What isn't there, and the command that mends it, if it takes one.
+/// What is missing, and the command that fixes it, if there is one.
 #[derive(Debug, Serialize)]
 pub struct Missing {
     pub why: String,
@@ -17,23 +17,23 @@ impl Missing {
     }
 }
 
-/// What is to be said, with the command that mends it.
+/// A message with the command that fixes it.
 pub fn mended(said: &str, command: Option<&str>) -> String {
     command.map_or_else(|| said.to_owned(), |command| format!("{said}; mend it with: {command}"))
 }
 
-/// Starts the daemon at `socket` anew, where `pid` listens as far as is known.
+/// Restarts the daemon at `socket`; `pid` listens there, if known.
 pub fn restart(socket: &Path, pid: Option<u32>) -> Option<String> {
     if socket == paths::socket(Scope::System) {
         return Some("sudo systemctl restart scafd".into());
     }
     let name = std::fs::read_to_string(format!("/proc/{}/comm", pid?)).unwrap_or_default();
-    // Of one that is killed, the next scaf run starts another one. It may be stopped.
+    // SIGKILL, since it may be stopped; the next scaf run starts another one.
     let by_systemd = name.trim() == "systemd";
     Some(if by_systemd { "systemctl --user restart scafd".into() } else { format!("kill -9 {}", pid?) })
 }
 
-/// Whether systemd is to have a daemon for all users ready since the machine started.
+/// Whether systemd's unit for the daemon for all users is enabled.
 pub fn is_service_enabled() -> bool {
     let wanted = Path::new("/etc/systemd/system/sockets.target.wants/scafd.socket");
     Path::new("/run/systemd/system").is_dir() && wanted.exists()
@@ -44,8 +44,8 @@ fn is_service_installed() -> bool {
     folders.iter().any(|folder| Path::new(folder).join("systemd/system/scafd.socket").exists())
 }
 
-/// Starts a daemon for all users, if need be that executable; `None` where there is one, and for root, whose
-/// session's daemon has the same rights.
+/// Starts a daemon for all users, from `daemon` if no service is installed. `None` if there is one, and for
+/// root, whose session daemon has the same rights.
 pub fn daemon_of_roots(daemon: Option<&Path>) -> Option<String> {
     if rustix::process::geteuid().is_root() || paths::socket(Scope::System).exists() {
         None
@@ -56,8 +56,8 @@ pub fn daemon_of_roots(daemon: Option<&Path>) -> Option<String> {
     }
 }
 
-/// Puts the files of ours there again that belong beside the running executable: from the file that they
-/// came from, for no index of packages is asked for a name that somebody else may have there.
+/// Reinstalls the files that belong beside the running executable, always from a local file: in a package
+/// index somebody else may have the name.
 pub fn reinstall() -> String {
     let exe = std::env::current_exe().unwrap_or_default();
     reinstall_of(&exe)
@@ -87,7 +87,7 @@ fn reinstall_of(exe: &Path) -> String {
     }
 }
 
-/// Whether there is a Python below the prefix that knows of us.
+/// Whether a Python below the prefix has scaf installed.
 fn is_of_pip(prefix: &Path) -> bool {
     let folders = |of: &Path| std::fs::read_dir(of).into_iter().flatten().flatten();
     let is_ours = |packages: &Path| {

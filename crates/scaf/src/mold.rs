@@ -1,15 +1,14 @@
-//! A program that can't follow a grant well may start at the size that it would be granted now, as if its
-//! user had set `OMP_NUM_THREADS` by a look at who else is there: by `scaf run --mold`, and where the daemon
-//! knows that it waits for itself otherwise (`crates/scafd/src/daemon/spinning.rs`). It never grows beyond
-//! that.
+//! Starts a program that can't follow a grant well with as many threads as it would be granted now, by
+//! `OMP_NUM_THREADS`: with `scaf run --mold`, and where the daemon knows that its own spinning threads would
+//! slow it (`crates/scafd/src/daemon/spinning.rs`). It never grows beyond that.
 
 use scafd::control::Snapshot;
 
 /// OpenMP's variable for the number of threads.
 pub const VARIABLE: &str = "OMP_NUM_THREADS";
 
-/// Threads to start with, by equal parts of the capacity per weight, within `min` and `max`; `None` where
-/// nobody else is there, or the user's own setting (`set`), or the `own` PUs that it may use, are no more.
+/// Threads to start with: its part of the capacity by weight, within `min` and `max`. `None` if it is alone,
+/// or if the user's setting (`set`) or the `own` PUs that it may use are no more than that.
 pub fn threads(
     snapshot: &Snapshot,
     weight: f64,

@@ -252,7 +252,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn programs_of_another_version_are_told_of() {
+    fn programs_of_another_version_are_listed() {
         let other = OtherVersion { pid: std::process::id(), uid: 1, protocol: 8 };
         for programs in [vec![], vec![program()]] {
             let seen = Snapshot { other_versions: vec![other], ..snapshot(programs) };
@@ -279,7 +279,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn programs_are_sorted_and_one_users_are_told_alone() {
+    fn programs_are_sorted_and_one_users_are_shown_alone() {
         let made = |id, uid, dop| Program { id, uid, dop: Some(dop), ..program() };
         let all = snapshot(vec![made(1, 7, 2), made(2, 8, 4), made(3, 7, 8)]);
         let ids = |uid, sort| -> Vec<u64> {
@@ -301,16 +301,16 @@ pub(crate) mod tests {
     #[test]
     fn two_copies_of_llvms_runtime_are_warned_of() {
         let runtime = |name: &str| Runtime { name: name.into(), ..program().runtimes[0].clone() };
-        let told = |names: &[&str]| {
+        let warned = |names: &[&str]| {
             let runtimes = names.iter().map(|name| runtime(name)).collect();
             reasons(&Program { runtimes, ..program() }).contains("two copies")
         };
-        assert!(told(&["OpenMP (LLVM)", "OpenMP (Intel)"]) && told(&["OpenMP (LLVM)"; 2]));
-        assert!(!told(&["OpenMP (LLVM)", "OpenMP (GCC)", "OpenMP (GCC)"]));
+        assert!(warned(&["OpenMP (LLVM)", "OpenMP (Intel)"]) && warned(&["OpenMP (LLVM)"; 2]));
+        assert!(!warned(&["OpenMP (LLVM)", "OpenMP (GCC)", "OpenMP (GCC)"]));
     }
 
     #[test]
-    fn turns_are_told_by_names() {
+    fn turns_are_shown_by_names() {
         let other = Program { id: 2, name: "lu".into(), ..program() };
         let turn = |slices, id| scaf_policy::Turn { slices, members: vec![scaf_policy::ProgramId(id)] };
         let turns = Turns {

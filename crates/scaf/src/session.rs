@@ -1,7 +1,7 @@
 //! The daemon for `scaf run`: a running one, else a new one for this user's session.
 //!
-//! The new daemon outlives the program: it has a session of its own and none of our files. Init adopts it at
-//! once, so that the program that we become has no unknown child.
+//! The new daemon outlives the program: it has its own session and none of our files. It is reparented to
+//! init at once, so that the program has no unknown child.
 
 use crate::daemon::{self, Absent};
 use scafd::paths::{self, Scope};
@@ -24,7 +24,7 @@ pub fn ensure() -> Result<(PathBuf, OwnedFd), String> {
         Ok(found) => return Ok(found),
         Err(absent) => absent,
     };
-    // A stranger's socket must not be ignored in silence, nor one named by the user replaced.
+    // Another user's socket is reported, and one that the user named isn't replaced.
     let strangers = absent.iter().any(|(_, why)| !matches!(why, Absent::Silent));
     if strangers || daemon::named_socket().is_some() {
         return Err(daemon::explain(&absent));

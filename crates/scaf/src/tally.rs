@@ -1,5 +1,4 @@
-//! What some of the programs had over time, added up from the daemon's history: contexts, speedups, and how
-//! long they had no more than their minimum.
+//! Some programs' contexts, speedups and time at their minimum, added up from the daemon's history.
 
 use crate::{daemon, worth};
 use scafd::control::{History, Program, Reply, Request, Snapshot};
@@ -8,7 +7,7 @@ use std::path::Path;
 /// Which programs are added up.
 pub type Which<'a> = &'a dyn Fn(&Program) -> bool;
 
-/// What they had at a moment, together.
+/// Their sums at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Had {
     at_ns: u64,
@@ -19,7 +18,7 @@ struct Had {
     speedups: Option<(f64, f64)>,
 }
 
-/// What they had so far, each moment weighted by how long it lasted.
+/// Their sums so far, each moment weighted by its length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     before: Option<Had>,
@@ -49,7 +48,7 @@ impl Tally {
     fn take(&mut self, answer: History, which: Which<'_>) -> bool {
         let another = self.known.as_ref().is_some_and(|(daemon, _)| *daemon != answer.daemon);
         if another {
-            // It numbers its moments anew. Without a base it took our number for one of its own.
+            // A new daemon numbers its moments anew. Without a base it took our number for one of its own.
             (self.before, self.known) = (None, None);
             if answer.base.is_none() {
                 return answer.latest > 0;
@@ -187,16 +186,16 @@ mod tests {
     #[test]
     fn moments_of_another_daemon_are_others() {
         let (mut tally, own) = (Tally::default(), |program: &Program| program.pid == 7);
-        let told = |daemon, base: Option<Snapshot>| History {
+        let answer = |daemon, base: Option<Snapshot>| History {
             daemon,
             oldest: 1,
             latest: 1,
             base: base.map(Box::new),
             frames: Vec::new(),
         };
-        assert!(!tally.take(told(70, Some(at(1, Some(8)))), &own));
-        assert!(tally.take(told(71, None), &own), "it is asked again, from its beginning");
-        assert!(!tally.take(told(71, Some(at(100, Some(8)))), &own));
+        assert!(!tally.take(answer(70, Some(at(1, Some(8)))), &own));
+        assert!(tally.take(answer(71, None), &own), "it is asked again, from its beginning");
+        assert!(!tally.take(answer(71, Some(at(100, Some(8)))), &own));
         assert_eq!(tally.seconds(), 0.0);
     }
 }

@@ -1,4 +1,4 @@
-//! The program to run: where it is, and whether the client library can get into it.
+//! The program to run: where it is, and whether the client library can be preloaded into it.
 //!
 //! The dynamic loader preloads a library only into a program that is dynamically linked, has our machine code
 //! and C library, and gains no rights at its start (setuid and the like). All others run *unmanaged*, exactly
@@ -89,15 +89,15 @@ fn executable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Why the client library can't get into the program, to follow "it runs unmanaged: "; `None` if it can. A
-/// script is judged by its interpreter.
+/// Why the client library can't be preloaded, to follow "it runs unmanaged: "; `None` if it can. For a
+/// script, its interpreter counts.
 pub fn obstacle(program: &Path) -> Option<String> {
     let mut program = program.to_owned();
     // Linux follows interpreters of interpreters four deep.
     for _ in 0..5 {
         let head = match head(&program) {
             Ok(head) => head,
-            // The loader can read it without our right to: nothing is known against it.
+            // Not readable for us, but the loader can run it: no known obstacle.
             Err(_) => return None,
         };
         let Some(interpreter) = interpreter_of_script(&head) else {

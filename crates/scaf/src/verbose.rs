@@ -1,7 +1,5 @@
-//! `scaf run --verbose`: the program as a child, and a line at its end about what it had.
-//!
-//! Without it `scaf run` becomes the program. Here it waits instead: what the terminal's user types reaches
-//! the program too, signals sent to us are handed on, and we end as it does.
+//! `scaf run --verbose`: runs the program as a child, and prints a line at its end about its contexts and
+//! speedup. Signals are forwarded to the program, and its exit status or signal becomes ours.
 
 use crate::tally::Tally;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -14,24 +12,24 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Time between two questions: well within what the daemon keeps at its busiest.
+/// Time between two requests; the daemon keeps more history than that.
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// Runs the program, and says at its end what it had.
+/// Runs the program and prints the line.
 /// # Errors
 /// It can't be started.
 pub fn run(mut command: Command, name: &OsStr, socket: &Path) -> io::Result<ExitCode> {
-    // What the terminal sends goes to the program as well, which may live on.
+    // The terminal signals the program, too, which may survive; then we go on waiting.
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])?;
     let handle = signals.handle();
     let mut child = command.spawn()?;
     let pid = child.id();
-    let handing_on = std::thread::spawn(move || {
+    let forwarder = std::thread::spawn(move || {
         for signal in signals.forever() {
-            // The kernel sends these two to all at the terminal.
+            // The terminal sends these two to the program itself.
             if signal != SIGINT && signal != SIGQUIT {
-                // SAFETY: signals our child. Its number is its own until it has been waited for, after which
-                // this thread ends within a moment.
+                // SAFETY: kill takes no pointers. The pid is our child's until it has been waited for, and
+                // this thread ends right after that.
                 unsafe { libc::kill(pid as i32, signal) };
             }
         }
@@ -41,14 +39,14 @@ pub fn run(mut command: Command, name: &OsStr, socket: &Path) -> io::Result<Exit
     let watcher = std::thread::spawn(move || watch(&socket, pid, &watching));
     let status = child.wait();
     handle.close();
-    let _ = handing_on.join();
+    let _ = forwarder.join();
     drop(ended);
     let tally = watcher.join().unwrap_or_default();
     eprintln!("scaf: {}: {}", name.display(), line(&tally));
     Ok(as_it_did(status?))
 }
 
-/// Ends us by the signal that ended it.
+/// Ends this process as the program ended.
 fn as_it_did(status: ExitStatus) -> ExitCode {
     if let Some(signal) = status.signal() {
         let _ = signal_hook::low_level::emulate_default_handler(signal);
@@ -57,7 +55,7 @@ fn as_it_did(status: ExitStatus) -> ExitCode {
     ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// Adds up what the process had until `ended`.
+/// Adds up the process's contexts and speedups until `ended`.
 fn watch(socket: &Path, pid: u32, ended: &Receiver<()>) -> Tally {
     let mut tally = Tally::default();
     loop {
@@ -71,7 +69,7 @@ fn watch(socket: &Path, pid: u32, ended: &Receiver<()>) -> Tally {
 
 fn line(tally: &Tally) -> String {
     match (tally.contexts(), tally.speedups()) {
-        (None, _) => "was not managed for long enough to say what it had".into(),
+        (None, _) => "was not managed for long enough to be measured".into(),
         (Some(contexts), None) => format!("{contexts:.1} contexts on average, speedup unknown"),
         (Some(contexts), Some((speedup, equal))) => {
             format!("{contexts:.1} contexts on average, speedup {speedup:.2}; with equal parts {equal:.2}")

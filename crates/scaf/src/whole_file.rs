@@ -1,11 +1,11 @@
-//! Files that others read while they are written anew.
+//! Replaces files atomically, so that readers never see a part.
 
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Puts a whole file, which all may read, in the place of the one that is there. Until then it is in the same
-/// folder, under a hidden name that ends in `.new`: whoever chooses files by their ends doesn't see it.
+/// Replaces a file by rename; all may read it. The temporary file beside it has a hidden name that ends in
+/// `.new`, so that readers who select by extension skip it.
 /// # Errors
 /// The folder isn't there or can't be written to, or the disk is full.
 pub fn replace(file: &Path, text: &str) -> io::Result<()> {

@@ -1,5 +1,5 @@
-//! What a division of the machine is worth: the programs' speedups together (STP), against those that they
-//! would have with equal parts. Pure: of a snapshot, of now or of then.
+//! The worth of a division of the machine: the sum of speedups (STP) against that with equal parts. Pure:
+//! from a snapshot.
 
 use scaf_policy::{Dop, Machine, ProgramId, Settings, by_name, metrics};
 use scafd::control::{Program, Snapshot};

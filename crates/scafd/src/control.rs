@@ -35,11 +35,13 @@ pub enum Request {
     Machine,
     /// Decide by another policy from now on: [`Reply::Policy`]. For root and the daemon's own user only.
     SetPolicy(String),
-    /// The process that asks wants other limits from the next decision on: [`Reply::Wish`].
-    Wish(Wish),
-    /// The program of that number is to have other limits from the next decision on: [`Reply::Wish`]. For its
-    /// user, root and the daemon's own user only.
-    WishOf(u64, Wish),
+    /// Other limits for the process that asks, from the next decision on: [`Reply::Limits`].
+    #[serde(rename = "wish")]
+    SetLimits(LimitValues),
+    /// Other limits for the program of that number: [`Reply::Limits`]. For its user, root and the daemon's
+    /// own user only.
+    #[serde(rename = "wish_of")]
+    SetLimitsOf(u64, LimitValues),
     /// The decision of that number, or the latest one: [`Reply::Decisions`].
     Decision(Option<u64>),
     /// The kept decisions after that number, or the first of those if they are many: [`Reply::Decisions`].
@@ -75,8 +77,9 @@ pub enum Reply {
     Machine(Box<Topology>),
     /// To [`Request::SetPolicy`]: the policy in force now.
     Policy(String),
-    /// To [`Request::Wish`] and [`Request::WishOf`]: what counts for the program now.
-    Wish(Wish),
+    /// To [`Request::SetLimits`] and [`Request::SetLimitsOf`]: the program's limits now.
+    #[serde(rename = "wish")]
+    Limits(LimitValues),
     /// To [`Request::Decision`] and [`Request::Decisions`].
     Decisions(Box<Decisions>),
     /// To [`Request::Mold`].
@@ -95,10 +98,10 @@ pub enum Reply {
     Error(String),
 }
 
-/// What a program wishes, as `scaf run` says it at the start. `None` leaves it as it is.
+/// A program's limits and weight; in a request, `None` leaves one as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wish {
+pub struct LimitValues {
     /// Fewest contexts, at least 1.
     #[serde(default)]
     pub min: Option<u32>,

@@ -4,7 +4,7 @@
 mod support;
 
 use rustix::net::{SendFlags, send};
-use scafd::control::{History, Others, Reply, Request, Snapshot, Wish};
+use scafd::control::{History, LimitValues, Others, Reply, Request, Snapshot};
 use std::time::{Duration, Instant};
 use support::{Client, Daemon, connect_as, is_root, until};
 
@@ -142,14 +142,14 @@ fn limits_are_changed_by_the_programs_user_and_by_root_and_nobody_else() {
     let mut client = Client::with(&daemon, &[("NATURAL", "8"), ("UID", &ONE.to_string())]);
     client.wait_for_dop(Some(8));
     let id = daemon.program(client.pid()).unwrap().id;
-    let most = |max| Request::WishOf(id, Wish { max: Some(max), ..Wish::default() });
+    let most = |max| Request::SetLimitsOf(id, LimitValues { max: Some(max), ..LimitValues::default() });
     let strangers = ask_as(OTHER, &daemon, &most(1));
     assert!(matches!(&strangers, Reply::Error(why) if why.contains("no managed program")), "{strangers:?}");
-    assert!(matches!(ask_as(ONE, &daemon, &most(3)), Reply::Wish(Wish { max: Some(3), .. })));
+    assert!(matches!(ask_as(ONE, &daemon, &most(3)), Reply::Limits(LimitValues { max: Some(3), .. })));
     client.wait_for_dop(Some(3));
-    let heavy = Request::WishOf(id, Wish { weight: Some(9.0), ..Wish::default() });
-    assert!(matches!(ask_as(ONE, &daemon, &heavy), Reply::Wish(Wish { weight: Some(1.0), .. })));
-    assert!(matches!(daemon.ask(&heavy), Reply::Wish(Wish { weight: Some(9.0), .. })));
+    let heavy = Request::SetLimitsOf(id, LimitValues { weight: Some(9.0), ..LimitValues::default() });
+    assert!(matches!(ask_as(ONE, &daemon, &heavy), Reply::Limits(LimitValues { weight: Some(1.0), .. })));
+    assert!(matches!(daemon.ask(&heavy), Reply::Limits(LimitValues { weight: Some(9.0), .. })));
     assert!(matches!(daemon.ask(&most(70_000)), Reply::Error(_)));
 }
 

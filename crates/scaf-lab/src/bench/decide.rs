@@ -1,7 +1,7 @@
 //! `scaf bench decide`: how long a policy takes to decide, for few programs and for many.
 //!
-//! Programs look as they do to a daemon: a noisy efficiency at their present DoP, and a few noisy points of a
-//! curve. Each policy decides a few times before it is timed, and its decisions are in effect.
+//! Programs have what a daemon observes: a noisy efficiency at their present DoP, and a few noisy points of a
+//! curve. Each policy makes a few decisions, which take effect, before it is timed.
 
 use super::noise::{Noise, Report};
 use crate::cli::Decide;

@@ -1,4 +1,4 @@
-//! `scaf bench estimate`: how right the daemon's speedup estimates are after a given time.
+//! `scaf bench estimate`: how accurate the daemon's speedup estimates are after a given time.
 //!
 //! The truth is the program alone at each DoP, with as many PUs, against one thread on one PU; these runs
 //! take turns. The estimates come from a managed run, alone, under a daemon that explores. Those by

@@ -1,6 +1,5 @@
-//! `scaf-lab bench`: how long a decision takes ([`decide`]), what the daemon knows of speedups
-//! ([`estimate`]), what company does to a program ([`effective`]) and what turns cost ([`gang`]). Those that
-//! `scaf bench` has as well are its own.
+//! `scaf-lab bench`: the time of a decision ([`decide`]), the accuracy of the daemon's speedups
+//! ([`estimate`]), speedups on a busy machine ([`effective`]), and the cost of turns ([`gang`]).
 
 pub mod decide;
 pub mod effective;

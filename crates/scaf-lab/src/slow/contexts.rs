@@ -45,7 +45,7 @@ pub enum Error {
     Refused {
         /// The file that could not be written, or the folder that could not be made.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 }
@@ -171,7 +171,7 @@ impl Contexts {
     }
 }
 
-/// In version 2, takes back the cpu controller that a group without other children handed down.
+/// In version 2, takes back the cpu controller that a group without other children delegated.
 fn leave(parent: Option<&Path>) {
     let Some(parent) = parent else { return };
     let control = parent.join("cgroup.subtree_control");

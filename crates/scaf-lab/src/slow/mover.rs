@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// Time between two looks for new threads: a period of the quotas.
+/// Time between two scans for new threads: a period of the quotas.
 pub const PERIOD: Duration = Duration::from_millis(10);
 
 /// What moves programs' threads.

@@ -1,5 +1,5 @@
 //! What each job of a node has, by the node's multiset of programs and sizes: the division that the policy
-//! settles on, given the programs' true curves as earlier runs' profiles would tell them.
+//! settles on, given the programs' true curves as profiles.
 
 use super::{Job, Sharing};
 use crate::mixes::Curve;

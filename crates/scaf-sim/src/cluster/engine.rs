@@ -254,14 +254,14 @@ impl Cluster<'_> {
     }
 
     fn start(&mut self, job: u32, at: u32, now_s: f64) {
-        let told = &self.jobs[job as usize];
-        let (kind, takes) = (self.divider.kind(told), self.divider.takes(told));
+        let spec = &self.jobs[job as usize];
+        let (kind, takes) = (self.divider.kind(spec), self.divider.takes(spec));
         let live = Live {
             job,
             kind,
             takes,
             started_s: now_s,
-            left_s: told.run_s,
+            left_s: spec.run_s,
             speed: 1.0,
             dop: kind.1,
             had: 0.0,

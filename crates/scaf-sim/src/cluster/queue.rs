@@ -1,7 +1,7 @@
-//! Who starts where. Jobs that find no room wait in the order in which they came. For each of the first of
-//! them a node is *kept*: the one that will have room the soonest, and nobody else starts there. Of the next
-//! ones, any that finds room elsewhere may start before (backfilling). A job goes where it leaves the
-//! fewest contexts over, and only if there is no such place where jobs ask for more than there is.
+//! Which job starts where. Jobs that fit nowhere wait in order of arrival. For each of the first ones a node
+//! is *kept*: the one that can take it soonest, where no other job starts. Later jobs that fit elsewhere may
+//! start before (backfilling). A job goes to the node with the fewest contexts left over (best fit); nodes
+//! are oversubscribed only if it fits on none.
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,5 +1,5 @@
-//! `scaf advise`: how many CPUs are worth asking for in a job script, by what earlier runs of its programs
-//! taught. The commands share what the job asks for, so the largest knee counts, and only if all are known.
+//! `scaf advise`: how many CPUs are worth asking for in a job script, from its programs' profiles. All
+//! commands share the job's CPUs, so the largest knee counts, and only if all are known.
 
 mod script;
 
@@ -75,7 +75,7 @@ fn advise(script: &Script, known: &[Traits]) -> Advice {
     advice
 }
 
-/// What is known of a command: of the file if it is here, else of one of that name.
+/// What is known of a command's file, or else of a file of its name.
 fn find(command: &Command, folder: &Path, known: &[Traits]) -> Option<Found> {
     let found = |word: &str, traits: &Traits, same_file| Found {
         program: word.to_owned(),

@@ -1,5 +1,5 @@
-//! A Slurm job script, as far as it says which programs run on how many CPUs. It is read, not carried out: no
-//! variables, functions or here-documents. What isn't understood is left out.
+//! Parses a Slurm job script for its programs and their CPUs. Nothing is run or expanded: variables,
+//! functions and here-documents are skipped.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub struct Script {
 /// A command.
 #[derive(Debug, Default, PartialEq)]
 pub struct Command {
-    /// Its words without variables before it. What starts others (srun, scaf run) is among them.
+    /// Its words without leading assignments, launchers such as srun and scaf run included.
     pub words: Vec<String>,
     /// OMP_NUM_THREADS where it is a number.
     pub threads: Option<u32>,
@@ -28,7 +28,7 @@ pub struct Command {
     pub cpus: Option<u32>,
     /// Whether it asks for results to the bit: `scaf run --exact`, `srun --scaf=exact`.
     pub exact: bool,
-    /// The fewest contexts that it was said to be content with: `--min` of scaf run, `min` of srun's --scaf.
+    /// Fewest contexts: `--min` of scaf run, `min` of srun's --scaf.
     pub min: Option<u32>,
 }
 
@@ -101,7 +101,7 @@ impl Script {
         }
         let scaf = words.iter().find_map(|word| word.strip_prefix("--scaf=")).unwrap_or_default();
         let of_scaf = |key: &str| scaf.split(',').find_map(|part| part.strip_prefix(key)?.parse().ok());
-        // Options of a program that is called the same are its own.
+        // Equal options behind the program are the program's.
         let starts = words.iter().position(|word| base(word) == "scaf");
         let run: &[String] = starts.map_or(&[], |at| &words[at..]);
         self.commands.push(Command {

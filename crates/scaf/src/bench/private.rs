@@ -6,7 +6,7 @@ use super::interrupt::Interrupt;
 use crate::daemon;
 use crate::environment::{self, Change};
 use crate::launch;
-use crate::wish::Wish;
+use crate::program_limits::ProgramLimits;
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal};
 use std::ffi::OsString;
@@ -89,7 +89,7 @@ impl Private {
         Ok(())
     }
 
-    /// Starts a daemon without any sense, and gives away all contexts.
+    /// Starts a daemon with random grants that gives away all contexts.
     pub fn chaos(seed: u64, interrupt: &Interrupt) -> Result<Private> {
         let words = vec![format!("--seed={seed}").into()];
         Private::launch("chaos", "count_load = false\n", None, words, None, interrupt)
@@ -107,15 +107,15 @@ impl Private {
     }
 
     /// The changes to the user's environment for a program under this daemon.
-    pub fn changes(&self, wish: &Wish) -> Vec<Change> {
-        environment::managed(wish, &self.socket(), &self.library, &|name| std::env::var_os(name))
+    pub fn changes(&self, limits: &ProgramLimits) -> Vec<Change> {
+        environment::managed(limits, &self.socket(), &self.library, &|name| std::env::var_os(name))
     }
 
     /// The environment of a program called `name` under this daemon: that of `scaf run --min MIN`, from a
     /// clean one.
     pub fn environment(&self, name: &str, min: u32) -> Vec<Change> {
-        let wish = Wish { name: Some(name.to_owned()), min, ..Wish::none() };
-        environment::managed(&wish, &self.socket(), &self.library, &|_| None)
+        let limits = ProgramLimits { name: Some(name.to_owned()), min, ..ProgramLimits::none() };
+        environment::managed(&limits, &self.socket(), &self.library, &|_| None)
     }
 }
 

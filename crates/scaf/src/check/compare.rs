@@ -1,20 +1,18 @@
-//! Whether a text is what plain runs print: the same bits if these agree among themselves; else the same
-//! words, and numbers no further away than [`REACH`] times what the plain runs differ by in that place.
+//! Whether a text is what plain runs print: the same bytes if these agree; else the same words, and numbers
+//! within [`REACH`] times the plain runs' difference in that place.
 
-/// How many times as far from the plain runs' numbers as these are from each other. They are few, so that
-/// they don't show all that may come.
+/// Allowed difference over the difference between plain runs, which are too few to show the full spread.
 const REACH: f64 = 10.0;
 
-/// By how much of themselves whole numbers may differ among plain runs, so that others can be compared with
-/// them.
+/// Relative difference of whole numbers among plain runs up to which they can be compared.
 const MOST_OF_WHOLE: f64 = 0.01;
 
-/// What isn't compared.
+/// Exceptions to the comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Rule {
     /// Lines with one of these texts are left out.
     pub ignore: Vec<String>,
-    /// By how much numbers may differ, as a share of them, whatever the plain runs do.
+    /// Relative difference that is always allowed.
     pub tolerance: f64,
 }
 
@@ -23,18 +21,18 @@ pub struct Rule {
 pub struct Difference {
     /// The line, from 1.
     pub line: usize,
-    /// That line of a plain run; empty if there is none.
+    /// The plain run's line, or empty.
     pub plain: String,
-    /// That line of the other one.
+    /// The other run's line.
     pub other: String,
-    /// Whether it is a number, in which the plain runs differ as well, but by less.
+    /// Whether it is a number in which the plain runs differ too, but by less.
     pub varies: bool,
 }
 
-/// What plain runs have printed, or written into one file.
+/// The plain runs' standard output, or one of their files.
 #[derive(Debug)]
 pub struct Reference {
-    /// Line by line, as of each run.
+    /// Line by line, each run's.
     runs: Vec<Vec<Line>>,
     tolerance: f64,
     ignore: Vec<String>,
@@ -82,12 +80,12 @@ impl Reference {
         self.exact
     }
 
-    /// Whether there is nothing in it, so that any run that writes nothing is the same.
+    /// Whether the plain runs wrote nothing.
     pub fn is_empty(&self) -> bool {
         self.runs.iter().all(Vec::is_empty)
     }
 
-    /// The first difference of a text, if there is any.
+    /// The first difference of a text.
     pub fn difference(&self, text: &[u8]) -> Option<Difference> {
         let other = lines(text, &self.ignore);
         if !self.exact {
@@ -106,7 +104,7 @@ impl Reference {
             }
             let all = self.runs.iter().filter_map(|run| run.get(at)).chain([other]);
             if all.clone().any(|line| std::str::from_utf8(&line.bytes).is_err()) {
-                // No text: there are no numbers in it.
+                // Binary: it has no numbers.
                 return Some(false);
             }
             let texts: Vec<String> = all.map(Line::text).take(self.runs.len()).collect();
@@ -166,7 +164,7 @@ impl Reference {
     }
 }
 
-/// The lines that are compared. A last line without an end is another one than that with an end.
+/// The compared lines. A last line without a newline differs from one with it.
 fn lines(text: &[u8], ignore: &[String]) -> Vec<Line> {
     let all = text.split_inclusive(|byte| *byte == b'\n').zip(1..);
     let lines = all.map(|(bytes, number)| Line { number, bytes: bytes.to_vec() });

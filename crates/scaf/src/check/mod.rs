@@ -1,9 +1,8 @@
-//! `scaf check`: tries out whether a program's teams may be resized, and remembers it if so.
+//! `scaf check`: tests whether a program's teams may be resized, and remembers it if so.
 //!
-//! The program is run plain a few times, then under daemons of its own that grant anything at random, with
-//! teams of any size at every region whatever the judge of code says. Sizes that it fixes itself are kept, as
-//! they are later. If all runs end in the same way and write the same, the executable is remembered. That is
-//! evidence, not proof: it is of these arguments and these runs.
+//! The program runs plain a few times, then under private daemons with random grants and team sizes at every
+//! region, whatever code analysis says; sizes that the program fixes are kept. If all runs end alike and
+//! write the same, the executable is remembered. That is evidence for these arguments, not proof.
 
 mod compare;
 mod trial;
@@ -14,7 +13,7 @@ use crate::bench::private::Private;
 use crate::bench::progress::Progress;
 use crate::environment;
 use crate::profile::Source;
-use crate::wish::{Malleable, Wish};
+use crate::program_limits::{Malleable, ProgramLimits};
 use crate::{cli, daemon, output, target};
 use anyhow::{Context, Result, bail};
 use compare::{Difference, Reference, Rule};
@@ -30,18 +29,17 @@ use trial::{Came, End, Trial};
 
 /// Plain runs.
 const PLAIN: usize = 3;
-/// So many where these differ, to know by how much.
+/// Plain runs if these differ, to know by how much.
 const PLAIN_VARIED: usize = 10;
 /// How much longer than a plain run a resized one may take.
 const PATIENCE: f64 = 10.0;
 const PATIENCE_S: f64 = 10.0;
 /// How long a daemon may take to notice that a program has ended.
 const NOTICE: Duration = Duration::from_secs(2);
-/// The exit status where nothing was found out.
+/// The exit status of an undecided check.
 const NOTHING: u8 = 2;
 
-/// Carries out `scaf check`. The exit status is 1 if the teams may not be resized, and 2 if nothing was found
-/// out.
+/// Carries out `scaf check`. Exit status: 1 if teams may not be resized, 2 if that stays unknown.
 /// # Errors
 /// The program can't be run, or fails by itself; no daemon; an interrupt.
 pub fn run(flags: &cli::Check) -> Result<ExitCode> {
@@ -65,9 +63,9 @@ pub fn run(flags: &cli::Check) -> Result<ExitCode> {
     };
     check.progress.at("plain");
     let mut tried = Sizes::default();
-    // What is run is what was there at the beginning.
+    // Fingerprinted first, so that a file changed meanwhile is noticed.
     if let Ok(path) = program.canonicalize() {
-        // A script has none.
+        // A script has no fingerprint.
         tried.note(path).ok();
     }
     let trial = Trial::new(program, flags.command.clone(), flags.output.clone())?;
@@ -86,7 +84,6 @@ struct Check {
     progress: Progress,
 }
 
-/// What the plain runs did.
 struct Plain {
     end: End,
     /// The longest one's seconds.
@@ -128,7 +125,7 @@ impl Check {
     /// The plain runs; why nothing can be compared with them, if so.
     fn plain(&self, trial: &mut Trial) -> Result<Result<Plain, String>> {
         let mut came: Vec<Came> = Vec::new();
-        // We may be managed ourselves.
+        // This command may itself run managed.
         let without_us = environment::taken_back(&|name| std::env::var_os(name));
         let mut wanted = PLAIN;
         loop {
@@ -183,7 +180,6 @@ impl Check {
         )
     }
 
-    /// Which text that is.
     fn place(&self, at: usize) -> String {
         match at.checked_sub(1).and_then(|file| self.outputs.get(file)) {
             Some(file) => file.display().to_string(),
@@ -191,12 +187,12 @@ impl Check {
         }
     }
 
-    /// A run with its teams resized at random, and what was resized.
+    /// A run with teams resized at random, and the sizes that they had.
     fn resized(&self, trial: &mut Trial, seed: u32, plain: &Plain) -> Result<(Came, Vec<Tried>)> {
         let daemon = Private::chaos(seed.into(), &self.interrupt)?;
-        let wish = Wish { malleable: Malleable::Check, ..Wish::none() };
+        let limits = ProgramLimits { malleable: Malleable::Check, ..ProgramLimits::none() };
         let cap_s = PATIENCE * plain.seconds + PATIENCE_S;
-        let came = trial.run(&daemon.changes(&wish), Some(cap_s), &self.interrupt)?;
+        let came = trial.run(&daemon.changes(&limits), Some(cap_s), &self.interrupt)?;
         let until = Instant::now() + NOTICE;
         loop {
             let snapshot = daemon::snapshot(&daemon.socket())?;
@@ -207,7 +203,7 @@ impl Check {
         }
     }
 
-    /// How a run differs from the plain ones, as a sentence with the two lines.
+    /// How a run differs from the plain ones, with both lines.
     fn difference(&self, plain: &Plain, came: &Came) -> Option<String> {
         if came.end != plain.end {
             let words = came.last_words.lines().map(|line| format!("\n    {}", output::printable(line)));
@@ -300,10 +296,10 @@ impl Check {
     }
 }
 
-/// Sizes that resized teams had in all runs.
+/// The sizes of resized teams in all runs.
 #[derive(Default)]
 struct Sizes {
-    /// In the own code of each executable.
+    /// In each executable's own code.
     own: BTreeMap<PathBuf, Own>,
     /// Whether teams in libraries were made smaller.
     elsewhere: bool,
@@ -318,7 +314,7 @@ struct Own {
 }
 
 impl Sizes {
-    /// What one run's programs had. It is an error if one of them isn't what it was.
+    /// Adds one run's programs. An executable that changed is an error.
     fn add(&mut self, tried: Vec<Tried>) -> Result<()> {
         let mut met = BTreeSet::new();
         for program in tried {
@@ -341,13 +337,13 @@ impl Sizes {
         Ok(self.own.entry(path).or_insert(Own { executable, sizes: BTreeSet::new(), runs: 0 }))
     }
 
-    /// Executables whose teams had several sizes, so that something was checked.
+    /// Executables that were checked: their teams had several sizes.
     fn several(&self) -> Vec<(&Path, &Own)> {
         let several = self.own.iter().filter(|(_, own)| own.sizes.len() > 1);
         several.map(|(path, own)| (path.as_path(), own)).collect()
     }
 
-    /// Forgets what earlier checks found out about them. What to do now.
+    /// Forgets earlier results for them; returns advice.
     fn forget(&self, came: &Came) -> String {
         let forget = |own: &&Own| {
             let request = Request::ForgetChecked(own.executable.clone());
@@ -365,13 +361,12 @@ impl Sizes {
             said.push_str("It may wait for threads that a smaller team doesn't have.\n");
         }
         if forgotten {
-            said.push_str("What an earlier check found out is forgotten.\n");
+            said.push_str("The result of an earlier check is forgotten.\n");
         }
         said
     }
 }
 
-/// Where two texts differ, and both lines.
 fn shown(place: &str, one: &str, other: &str, difference: &Difference) -> String {
     let width = one.len().max(other.len());
     let line = |text: &str| match output::printable(text.trim_end_matches(['\n', '\r'])) {
@@ -386,7 +381,7 @@ fn shown(place: &str, one: &str, other: &str, difference: &Difference) -> String
     )
 }
 
-/// What is remembered, as a file for scafd's configuration.
+/// The remembered results, as a verdict file for scafd's configuration.
 fn export() -> Result<String> {
     #[derive(Serialize)]
     struct File {

@@ -1,5 +1,4 @@
-//! One program, run again and again from the same start: the same standard input, and its output files as
-//! they were found.
+//! Repeated runs of one program from the same state: the same standard input and initial output files.
 
 use crate::bench::clock;
 use crate::bench::interrupt::Interrupt;
@@ -16,22 +15,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-/// Longest wait for anything, where there is no limit.
+/// Timeout of a run without a limit.
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum End {
-    /// With that status.
     Exited(i32),
-    /// By that signal.
     Killed(i32),
-    /// It was killed after that many seconds.
+    /// Killed after that many seconds.
     TooLong(f64),
 }
 
 impl End {
-    /// For people, after "it".
+    /// In words, to follow "it".
     pub fn text(self) -> String {
         match self {
             End::Exited(status) => format!("exited with {status}"),
@@ -41,27 +38,26 @@ impl End {
     }
 }
 
-/// What came of a run.
+/// A run's result.
 #[derive(Debug)]
 pub struct Came {
     pub end: End,
     pub seconds: f64,
-    /// Its standard output, and each file that it is known by.
+    /// Standard output, then each output file.
     pub texts: Vec<Vec<u8>>,
     /// The end of its standard error.
     pub last_words: String,
 }
 
-/// What is run.
 pub struct Trial {
     program: PathBuf,
     words: Vec<OsString>,
     outputs: Vec<PathBuf>,
-    /// What the files had in them before.
+    /// The files' contents before the first run.
     before: Vec<Option<Vec<u8>>>,
-    /// What they are to have in them in the end: what the first run wrote.
+    /// Their contents at the end: the first run's.
     after: Vec<Option<Vec<u8>>>,
-    /// A regular file that is our standard input: each run has it from its beginning.
+    /// Our standard input if it is a regular file; each run reads it from the start.
     input: Option<PathBuf>,
 }
 
@@ -124,7 +120,7 @@ impl Trial {
         Ok(Came { end, seconds, texts, last_words })
     }
 
-    /// The files are to be left as they are now. It is an error if one isn't there.
+    /// Keeps the files' present contents as the final ones. A missing file is an error.
     pub fn keep_outputs(&mut self) -> Result<()> {
         self.after = self.outputs.iter().map(|path| content(path)).collect::<Result<Vec<_>>>()?;
         for (path, content) in self.outputs.iter().zip(&self.after) {
@@ -144,7 +140,7 @@ impl Drop for Trial {
     }
 }
 
-/// A run that isn't over. Its process group doesn't outlive it.
+/// A running process; dropping it kills its process group.
 struct Running(Child);
 
 impl Running {
@@ -184,7 +180,7 @@ fn read(file: &mut File) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What is in a file; `None` if there is none.
+/// A file's contents; `None` if it is missing.
 fn content(path: &Path) -> Result<Option<Vec<u8>>> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -204,7 +200,7 @@ fn put(path: &Path, content: Option<&[u8]>) -> Result<()> {
     done.with_context(|| path.display().to_string())
 }
 
-/// The time that a file is said to be of before a run, so that it is seen whether the run writes it.
+/// The modification time set before a run; another one afterwards shows that the run wrote the file.
 fn old() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(86_400)
 }

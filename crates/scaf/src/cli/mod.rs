@@ -1,5 +1,5 @@
-//! The clap definitions, from which help, completions and man pages come as well. Defaults and ranges that
-//! clap can check are stated here; the commands' modules resolve combinations of flags.
+//! The clap definitions; help, completions and man pages are generated from them. Defaults and ranges that
+//! clap can check are here; the commands' modules check combinations of flags.
 
 mod bench;
 mod slurm;
@@ -28,41 +28,41 @@ pub enum Command {
     Run(Run),
     /// Show the managed programs
     Ps(Ps),
-    /// Watch the managed programs: who has which contexts, since when, why, and what that is worth
+    /// Watch the managed programs: which contexts each has, since when, why, and what the division is worth
     Top(Top),
-    /// Serve that as a page on this machine, and as metrics for Prometheus
+    /// Serve the same as a web page on this machine, and as metrics for Prometheus
     Web(Web),
     /// Show the policy in force, or decide by another one from now on
     Policy(Policy),
-    /// Show a decision: what it was made from, what came out, and whether it would again
+    /// Show a decision: its inputs, its result, and whether it can be reproduced
     Why(Why),
-    /// Write down every decision from now on, as lines of JSON
+    /// Record every decision from now on, as lines of JSON
     Record(Record),
-    /// Try out whether a program's teams may be resized: run it so, and compare what it writes
+    /// Test whether a program's teams may be resized: run it resized, and compare its output
     Check(Check),
-    /// Show or forget what programs' earlier runs taught
+    /// Show or forget the profiles of programs' earlier runs
     Profile(Profile),
-    /// Say how many CPUs are worth asking for in a job script, by what earlier runs taught
+    /// Say how many CPUs are worth asking for in a job script, from the profiles of earlier runs
     Advise(Advise),
-    /// Check this machine, and what can be done with a program
+    /// Check this machine, and how a program can be managed
     Doctor(Doctor),
-    /// Print what gives containers the daemon: a specification for podman, Docker or containerd (CDI)
+    /// Print a device specification (CDI) that gives podman, Docker or containerd the daemon
     Cdi(Cdi),
     /// Measure what scaf costs and what it is worth here
     #[command(
         subcommand,
-        after_help = "Where scaf-lab stands beside scaf, there are estimate, effective, \
-        decide and gang as well (docs/internals/bench.md)."
+        after_help = "With scaf-lab beside scaf, there are estimate, effective, decide and gang as well \
+        (docs/internals/bench.md)."
     )]
     Bench(Bench),
     /// Simulate machines and programs that aren't here, by scaf-lab
     #[command(hide = true, disable_help_flag = true)]
     Sim {
-        /// scaf-lab's
+        /// Arguments of scaf-lab
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },
-    /// What the Slurm plug-in asks for (docs/guide/slurm.md)
+    /// Commands of the Slurm plug-in (docs/guide/slurm.md)
     #[command(subcommand, hide = true)]
     Slurm(Slurm),
     /// Print a completion script for a shell
@@ -82,40 +82,40 @@ pub enum Command {
 /// `scaf run`.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// What to call it [default: the executable's name]
+    /// Its name in scaf's output [default: the executable's name]
     #[arg(long)]
     pub name: Option<String>,
-    /// Fewest hardware contexts it is content with
+    /// Fewest hardware contexts it needs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32)
         .range(1..=65_535))]
     pub min: u32,
-    /// Most hardware contexts it shall get [default: no limit]
+    /// Most hardware contexts it may get [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
     pub max: Option<u32>,
-    /// How much it counts against the others, 0.001 to 1000; 1 is normal
+    /// Its weight against other programs, 0.001 to 1000; 1 is normal
     #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = slurm::weight)]
     pub weight: f64,
     /// Take its memory from all NUMA nodes in turn (MPOL_INTERLEAVE) [default: as the system does]
     #[arg(long)]
     pub interleave: bool,
-    /// It needs all its contexts at once whenever it runs, since it waits by spinning: where they don't
-    /// suffice for all, it and others take turns
+    /// It needs all its contexts at once, since its threads spin while they wait: if contexts don't suffice
+    /// for all programs, it and others take turns
     #[arg(long)]
     pub rigid: bool,
-    /// Its results keep their bits: only what can't have sums added up in another order is done to it, so its
-    /// teams and BLAS threads keep their numbers, and it may be slower beside others
+    /// Its results stay the same bit for bit: nothing may change the order of additions, so its teams and
+    /// BLAS threads keep their numbers, and it may be slower beside others
     #[arg(long, conflicts_with_all = ["malleable", "mold"])]
     pub exact: bool,
-    /// Its teams may be smaller than it asks for, whatever its code looks like, as OMP_DYNAMIC=true says it
-    /// by the standard: it computes the same whatever its teams' sizes
+    /// Its teams may be smaller than it asks for, whatever code analysis finds: it computes the same with any
+    /// team size. OMP_DYNAMIC=true says the same by the standard
     #[arg(long)]
     pub malleable: bool,
     /// Beside other programs, start with as many threads as it would be granted now, and never have more: for
-    /// programs that can't follow a grant, such as those that spin in ways that aren't recognised
+    /// programs that can't follow a grant, such as those whose spinning isn't recognised
     #[arg(long)]
     pub mold: bool,
-    /// Say on standard error, in a line at its end, what it had: contexts, speedup, and what it would have
-    /// had with equal parts
+    /// At its end, print a line on standard error: its contexts, its speedup, and its speedup with equal
+    /// parts
     #[arg(short, long)]
     pub verbose: bool,
     /// The program and its arguments
@@ -130,13 +130,13 @@ pub struct Ps {
     /// Print the daemon's snapshot as JSON
     #[arg(long)]
     pub json: bool,
-    /// Say how each program has what it has, in words
+    /// Explain each program's contexts and mechanism in words
     #[arg(short, long)]
     pub verbose: bool,
-    /// The same, and by which numbers that was decided
+    /// The same, with the numbers behind the decision
     #[arg(long)]
     pub why: bool,
-    /// Print it again every so many seconds [default: 1]; as JSON a line each time
+    /// Print it every S seconds [default: 1]; as JSON, one line each time
     #[arg(long, value_name = "S", num_args = 0..=1, default_missing_value = "1", require_equals = true,
         value_parser = period)]
     pub watch: Option<f64>,
@@ -163,7 +163,7 @@ fn period(text: &str) -> Result<f64, String> {
     the last ten minutes, q quit."
 )]
 pub struct Top {
-    /// Show a recording of `scaf record` instead
+    /// Show a recording of `scaf record`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub replay: Option<PathBuf>,
 }
@@ -178,17 +178,17 @@ pub struct Web {
     #[arg(long, value_name = "PATH", conflicts_with_all = ["port", "token_file"],
         value_hint = ValueHint::FilePath)]
     pub socket: Option<PathBuf>,
-    /// Let in who has the token in this file, which is made if there is none [default: a new one each time]
+    /// File with the access token, made if missing [default: a new token each time]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token_file: Option<PathBuf>,
-    /// Serve nothing, and write metrics into this file (FOLDER/scaf.prom) for node_exporter
+    /// Serve nothing; write metrics into this file (FOLDER/scaf.prom) for node_exporter
     #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "socket", "token_file"],
         value_hint = ValueHint::FilePath)]
     pub textfile: Option<PathBuf>,
-    /// How often that file is written, in seconds
+    /// Time between two writes of that file, in seconds
     #[arg(long, value_name = "S", requires = "textfile", default_value_t = 15.0, value_parser = pause)]
     pub every: f64,
-    /// Programs' names that have metrics of their own; all others are added up
+    /// Most program names with metrics of their own; the others are added up
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub programs: usize,
 }
@@ -203,7 +203,7 @@ fn pause(text: &str) -> Result<f64, String> {
 /// `scaf why`.
 #[derive(Debug, Args)]
 pub struct Why {
-    /// Name or number of a program: only what concerns it, in the latest decision about it
+    /// Name or number of a program: show the latest decision about it, and only its part
     pub program: Option<String>,
     /// Number of the decision [default: the latest]
     #[arg(long, value_name = "N")]
@@ -219,7 +219,7 @@ pub struct Record {
     /// Write into this file [default: standard output]
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
-    /// End after so many seconds [default: with Ctrl-C]
+    /// End after S seconds [default: with Ctrl-C]
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
 }
@@ -234,29 +234,28 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// `scaf policy`.
 #[derive(Debug, Args)]
 pub struct Policy {
-    /// Policy to decide by from now on; needs to be root or the daemon's own user
+    /// Policy to decide by from now on; only root and the daemon's own user may set it
     pub name: Option<String>,
 }
 
 /// `scaf check`.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// How often it is run with its teams resized at random
+    /// Runs with teams resized at random
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32)
         .range(2..=10_000))]
     pub runs: u32,
-    /// A file that it writes, to be compared as its standard output is; can be given more than once
+    /// File that it writes, compared like its standard output; can be given more than once
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Vec<PathBuf>,
-    /// Leave out lines with this text, such as those that say how long it took; can be given more than once
+    /// Don't compare lines with this text, such as those with times; can be given more than once
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub ignore: Vec<String>,
-    /// By how much numbers may differ, as a share of them [default: not at all if plain runs agree, else by
-    /// ten times as much as these]
+    /// Relative difference that numbers may have [default: none if plain runs agree, else ten times
+    /// theirs]
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_default_value = true, value_parser = share)]
     pub tolerance: f64,
-    /// Print what earlier checks found out, as a file of verdicts for scafd's configuration, and do nothing
-    /// else
+    /// Only print the results of earlier checks, as a file of verdicts for scafd's configuration
     #[arg(long, exclusive = true)]
     pub export: bool,
     /// The program and its arguments
@@ -275,7 +274,7 @@ fn share(text: &str) -> Result<f64, String> {
 /// `scaf profile`.
 #[derive(Debug, Args)]
 pub struct Profile {
-    /// What to do with it; `list` if nothing is said.
+    /// The action; `list` by default.
     #[command(subcommand)]
     pub command: Option<ProfileCommand>,
 }
@@ -300,8 +299,8 @@ pub enum ProfileCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Print everything that is remembered, and what it says of each executable to those who put jobs
-    /// together: knee, memory, and what partners cost it
+    /// Print everything that is remembered, and for each executable what a job scheduler can use: knee,
+    /// memory use, and what partners cost it
     Export {
         /// All as JSON, each executable as a table, or known knees for a batch system's plug-in
         #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
@@ -325,7 +324,7 @@ pub enum ExportFormat {
     Json,
     /// A table of the executables
     Table,
-    /// Knees that are known, a line each: knee, name and executable, parted by tabs
+    /// Known knees, a line each: knee, name and executable, separated by tabs
     Knees,
 }
 
@@ -343,7 +342,7 @@ pub struct Advise {
 /// `scaf doctor`.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Program to look at as well
+    /// Program to examine as well
     #[arg(value_hint = ValueHint::CommandName)]
     pub program: Option<OsString>,
     /// Print JSON

@@ -1,4 +1,4 @@
-//! The flags of `scaf slurm`, which the Slurm plug-in gives.
+//! The flags of `scaf slurm`, which the Slurm plug-in calls.
 
 use clap::{Args, Subcommand, ValueHint};
 use std::path::PathBuf;
@@ -6,9 +6,9 @@ use std::path::PathBuf;
 /// The subcommands of `scaf slurm`.
 #[derive(Debug, Subcommand)]
 pub enum Slurm {
-    /// Print what is to change in the environment of a step's tasks
+    /// Print the changes to the environment of a step's tasks
     Env(SlurmEnv),
-    /// Add up what a step has until standard input ends, and write it into the job's record
+    /// Add up a step's contexts and speedup until standard input ends, and write them into the job's record
     Watch(SlurmWatch),
 }
 
@@ -21,20 +21,20 @@ pub struct SlurmEnv {
     /// Slurm's numbers of job and step
     #[arg(long, value_name = "JOB.STEP", value_parser = step)]
     pub job: (u32, u32),
-    /// As `scaf run` has it
+    /// As in `scaf run`
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32)
         .range(1..=65_535))]
     pub min: u32,
-    /// As `scaf run` has it
+    /// As in `scaf run`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_535))]
     pub max: Option<u32>,
-    /// As `scaf run` has it
+    /// As in `scaf run`
     #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
     pub weight: f64,
-    /// As `scaf run` has it
+    /// As in `scaf run`
     #[arg(long)]
     pub exact: bool,
-    /// Print what takes an outer step's changes back
+    /// Print what undoes an outer step's changes
     #[arg(long)]
     pub off: bool,
 }

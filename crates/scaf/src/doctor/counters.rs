@@ -1,5 +1,5 @@
-//! Whether there are hardware counters, what prevents their use, and the command that mends it. None are
-//! needed.
+//! Whether there are hardware counters, what prevents their use, and the command that fixes it. They are
+//! optional.
 
 use scafd::control::CountersAre;
 use scafd::observe::counters::{Access, Examined};
@@ -22,12 +22,12 @@ pub struct Counters {
     pub mend: Option<String>,
 }
 
-/// Words for the findings; `daemon` is what the running daemon says about its own counters.
+/// Describes the findings; `daemon` is the running daemon's own state of counters.
 pub fn explain(found: &Examined, daemon: Option<CountersAre>) -> Counters {
     let (access, said, mend) = match found.access {
         Access::Absent => ("absent", absent(), None),
         Access::Forbidden => forbidden(found.paranoid),
-        // The daemon's rights count, where they differ from ours.
+        // The daemon counts, so its rights matter, not ours.
         Access::There if daemon == Some(CountersAre::Forbidden) => {
             let said = "there, not needed; but the daemon may not read them".into();
             ("there", said, Some("systemctl edit scafd, adding CAP_PERFMON to CapabilityBoundingSet=".into()))
@@ -96,41 +96,41 @@ mod tests {
 
     #[test]
     fn a_machine_without_counters_needs_no_mending() {
-        let told = explain(&ABSENT, None);
+        let found = explain(&ABSENT, None);
         assert!(
-            told.access == "absent" && told.said.contains("not needed") && told.mend.is_none(),
-            "{told:?}"
+            found.access == "absent" && found.said.contains("not needed") && found.mend.is_none(),
+            "{found:?}"
         );
     }
 
     #[test]
-    fn a_setting_that_forbids_them_is_told_with_the_command_that_allows_them() {
-        let told = forbidden(Some(4));
-        assert!(told.said.contains("perf_event_paranoid is 4"), "{told:?}");
-        assert_eq!(told.mend.as_deref(), Some("sudo sysctl kernel.perf_event_paranoid=2"));
+    fn a_setting_that_forbids_them_comes_with_the_command_that_allows_them() {
+        let found = forbidden(Some(4));
+        assert!(found.said.contains("perf_event_paranoid is 4"), "{found:?}");
+        assert_eq!(found.mend.as_deref(), Some("sudo sysctl kernel.perf_event_paranoid=2"));
     }
 
     #[test]
     fn where_the_setting_allows_them_it_is_a_sandbox_that_does_not() {
         for paranoid in [Some(2), Some(-1), None] {
-            let told = forbidden(paranoid);
-            assert!(told.said.contains("sandbox") && told.mend.unwrap().contains("PERFMON"));
+            let found = forbidden(paranoid);
+            assert!(found.said.contains("sandbox") && found.mend.unwrap().contains("PERFMON"));
         }
     }
 
     #[test]
-    fn events_that_share_counters_are_told_and_the_watchdogs_counter_can_be_had() {
-        let told = explain(&there(0.8, true), None);
-        assert!(told.said.contains("80% of the time") && told.mend.unwrap().contains("nmi_watchdog=0"));
+    fn events_that_share_counters_are_found_and_the_watchdogs_counter_can_be_had() {
+        let found = explain(&there(0.8, true), None);
+        assert!(found.said.contains("80% of the time") && found.mend.unwrap().contains("nmi_watchdog=0"));
         assert_eq!(explain(&there(0.8, false), None).mend, None);
-        let told = explain(&there(1.0, true), Some(CountersAre::There));
-        assert!(told.said.ends_with("instructions, cycles") && told.mend.is_none(), "{told:?}");
+        let found = explain(&there(1.0, true), Some(CountersAre::There));
+        assert!(found.said.ends_with("instructions, cycles") && found.mend.is_none(), "{found:?}");
     }
 
     #[test]
-    fn a_daemon_that_may_not_or_is_not_to_is_told_of() {
-        let told = explain(&there(1.0, false), Some(CountersAre::Forbidden));
-        assert!(told.said.contains("the daemon may not") && told.mend.unwrap().contains("CAP_PERFMON"));
+    fn a_daemon_that_may_not_count_or_is_not_to_is_reported() {
+        let found = explain(&there(1.0, false), Some(CountersAre::Forbidden));
+        assert!(found.said.contains("the daemon may not") && found.mend.unwrap().contains("CAP_PERFMON"));
         assert!(explain(&there(1.0, false), Some(CountersAre::Off)).said.contains("\"off\""));
     }
 }

@@ -1,4 +1,4 @@
-//! The daemon, or why there is none and the command that mends that.
+//! The daemon, or why there is none and the command that fixes it.
 
 use crate::daemon::{self, Absent};
 use crate::mend::{self, Missing};
@@ -19,7 +19,7 @@ pub struct Daemon {
     capacity: u32,
     pub counters: CountersAre,
     programs: usize,
-    /// What is to be said if it can't understand our client library.
+    /// The message if its protocol differs from our client library's.
     pub other_version: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub fn find() -> Result<Daemon, Missing> {
     let socket = daemon::find().map_err(|absent| none(&absent))?;
     let snapshot = daemon::snapshot(&socket).map_err(|error| match daemon::other_version(&socket) {
         Some(other) => Missing { why: other.said(), mend: Some(other.mend) },
-        // It names the command.
+        // The error names the command.
         None => Missing { why: format!("{error:#}"), mend: None },
     })?;
     Ok(Daemon {
@@ -85,12 +85,12 @@ fn none(absent: &[(PathBuf, Absent)]) -> Missing {
     }
 }
 
-/// Whether one would start where there is none.
+/// Whether a daemon could start.
 pub fn can_start() -> bool {
     wrong_configuration(Path::new(paths::CONFIG)).is_none()
 }
 
-/// No daemon starts with an error in the file that all of them read, or in one that it names.
+/// An error in the configuration, or in the verdict file that it names: no daemon starts with one.
 fn wrong_configuration(file: &Path) -> Option<Missing> {
     let config = file.exists().then(|| Config::load(file))?;
     let (wrong, error) = match config {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_in_the_configuration_is_told_with_its_line() {
+    fn an_error_in_the_configuration_is_shown_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("scafd.toml");
         assert!(wrong_configuration(&file).is_none());

@@ -4,7 +4,7 @@ use object::{Object as _, ObjectSymbol as _};
 use scaf_functions::calls;
 use std::path::Path;
 
-/// A function that the program calls and that forbids it. `None` also if it starts no regions of libgomp's.
+/// A function the program calls that forbids gathering; `None` also if it starts no libgomp regions.
 pub fn forbidden_by(path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;

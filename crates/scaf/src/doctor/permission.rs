@@ -1,16 +1,16 @@
-//! Who overrules the judge of code about a program: the environment, or what `scaf check` found out.
+//! What overrules the code analysis of a program: the environment, or an earlier `scaf check`.
 
 use crate::output::printable;
 use crate::profile::Source;
 use std::path::Path;
 
-/// A sentence about each.
+/// A sentence for each.
 pub fn of(program: &Path) -> Vec<String> {
-    let said = std::env::var("OMP_DYNAMIC").unwrap_or_default();
+    let dynamic = std::env::var("OMP_DYNAMIC").unwrap_or_default();
     let mut all = Vec::new();
-    if said.trim().eq_ignore_ascii_case("true") {
+    if dynamic.trim().eq_ignore_ascii_case("true") {
         all.push(
-            "OMP_DYNAMIC is true here, so its teams may be resized whatever its code looks like.".to_owned(),
+            "OMP_DYNAMIC is true here, so its teams may be resized whatever code analysis finds.".to_owned(),
         );
     }
     let executable = scaf_inspect::fingerprint(program).ok();

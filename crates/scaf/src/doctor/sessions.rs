@@ -1,8 +1,7 @@
-//! Whether the kernel is fair between sessions; tried out, for half a second.
+//! Whether the kernel schedules sessions fairly; a trial of half a second.
 //!
-//! Linux 6.18 isn't where it groups programs by session (autogroup): two threads of a program that wake each
-//! other in turn on one PU, beside a third one elsewhere, keep other sessions' programs, and the kernel's own
-//! workers, from that PU (docs/internals/mechanisms.md, Fold).
+//! With autogroup, Linux 6.18 doesn't: two threads that wake each other on one PU, with a third one
+//! elsewhere, starve other sessions and kernel workers on that PU (docs/internals/mechanisms.md, Fold).
 
 use crate::host;
 use serde::Serialize;
@@ -12,31 +11,28 @@ const SWITCH: &str = "/proc/sys/kernel/sched_autogroup_enabled";
 const MEND: &str = "sudo sysctl kernel.sched_autogroup_enabled=0";
 const NAP: Duration = Duration::from_millis(2);
 const TRIAL: Duration = Duration::from_millis(300);
-/// After so long the other session ends by itself: its programs may keep whoever is to end them from running.
+/// The other session ends itself after this time: it may starve whoever would end it.
 const MOST_US: libc::suseconds_t = 700_000;
-/// Later than that on average is unfair: there are two that could be waited for, of some milliseconds each.
+/// A later average is unfair: two threads, with slices of some milliseconds each, may run before.
 const LATE_MS: f64 = 10.0;
 
-/// What was found.
 #[derive(Debug, Serialize)]
 pub struct Sessions {
     /// Whether programs are grouped by session.
     grouped: bool,
     /// How late a sleeper wakes beside such threads of another session, on average; `None` if not tried.
     late_ms: Option<f64>,
-    /// What mends it, if that is needed.
+    /// The command that fixes it, if needed.
     mend: Option<&'static str>,
 }
 
 impl Sessions {
-    /// Looks, and tries where there is something to try.
     pub fn examine() -> Sessions {
         let grouped = std::fs::read_to_string(SWITCH).is_ok_and(|text| text.trim() == "1");
         let late_ms = if grouped { late() } else { None };
         Sessions { grouped, late_ms, mend: late_ms.filter(|late| *late > LATE_MS).map(|_| MEND) }
     }
 
-    /// A sentence.
     pub fn text(&self) -> String {
         match (self.grouped, self.late_ms, self.mend) {
             (_, Some(late), Some(command)) => format!(
@@ -54,7 +50,7 @@ impl Sessions {
 fn late() -> Option<f64> {
     let pus: Vec<u32> = host::allowed().iter().take(2).collect();
     let [one, other] = pus[..] else { return None };
-    // A thread of its own, for its affinity is changed.
+    // In a thread of its own, because its affinity is changed.
     let trial = move || {
         stay_on(one);
         let before = naps();
@@ -120,7 +116,7 @@ impl Drop for Session {
     }
 }
 
-/// Has this process end by a signal in a moment.
+/// Ends this process by SIGALRM after [`MOST_US`].
 unsafe fn end_soon() {
     let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let once = libc::itimerval { it_interval: never, it_value: libc::timeval { tv_usec: MOST_US, ..never } };

@@ -1,7 +1,5 @@
-//! `scaf profile`: shows and forgets what programs' earlier runs taught.
-//!
-//! A running daemon is asked, for it knows where the files are (a system-wide daemon's are root's). Without a
-//! daemon, the file of the user's session is read.
+//! `scaf profile`: shows and forgets profiles of earlier runs. A running daemon is asked, because it knows
+//! where the files are (root's for a system-wide daemon). Without a daemon, the user's own file is read.
 
 mod curve;
 mod plot;
@@ -47,7 +45,7 @@ pub fn run(flags: &cli::Profile) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Who knows what is remembered.
+/// Where profiles are read from.
 pub(crate) enum Source {
     Daemon(PathBuf),
     File(Box<Profiles>),

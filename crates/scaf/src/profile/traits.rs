@@ -1,5 +1,5 @@
-//! What profiles say of an executable to those who put jobs together: how many contexts are worth asking for,
-//! and what partners may cost it. All its arguments count together. What wasn't measured is unknown.
+//! An executable's profiles for job schedulers: how many contexts are worth asking for, and what partners may
+//! cost it. All its arguments count together. What wasn't measured is unknown.
 //!
 //! - *Knee*: the fewest contexts with 95% of the best speedup that was seen. It is known only if the program
 //!   was also seen with more, and measured there to 10%; else it may well use more. Of several arguments, the
@@ -74,7 +74,7 @@ impl Scaling {
         }
     }
 
-    /// What the larger of two says, where it may well use more than is known before all.
+    /// Order by knee; of two equal ones, an unknown knee, which may be larger, ranks higher.
     fn rank(&self) -> (u32, bool) {
         (self.knee.or(self.knee_at_least).unwrap_or(0), self.knee.is_none())
     }

@@ -86,7 +86,7 @@ fn of(shown: &[u8], job: u32) -> Option<(String, String)> {
     None
 }
 
-/// What a command of Slurm's says. It ends with us: while the controller doesn't answer it waits long.
+/// The output of a Slurm command, which is killed if we die: without the controller it waits long.
 fn ask(command: &Path, words: &[&str]) -> Result<Vec<u8>> {
     let about = || format!("can't execute {}", command.display());
     let mut child = Command::new(command);
@@ -111,7 +111,7 @@ fn with(before: &str, start: &str, record: &str) -> String {
         Some((front, old)) => front.to_owned() + old.split_once(';').map_or("", |(_, behind)| behind),
         None => before.to_owned(),
     };
-    // What is another's comment stays apart.
+    // Others' comments are kept, with a separator.
     let blank = if rest.is_empty() || rest.ends_with([';', ' ']) { "" } else { " " };
     format!("{rest}{blank}{record}")
 }
@@ -128,7 +128,7 @@ mod tests {
         let others = "scaf:step=1,node=n1,seconds=9.0;";
         let before = format!("x {start}seconds=0.5,so_far;{others}");
         assert_eq!(with(&before, start, one), format!("x {others}{one}"));
-        // Cut short by somebody.
+        // A truncated record.
         assert_eq!(with("scaf:step=0,node=n1,sec", start, one), one);
     }
 

@@ -1,5 +1,5 @@
-//! What the Slurm plug-in (packaging/slurm) has done for it, so that each fact stays in one place: the
-//! environment of a step's tasks, and what the step had, in the job's record.
+//! Commands that the Slurm plug-in (packaging/slurm) calls: the environment of a step's tasks, and the step's
+//! contexts and speedup in the job's record.
 
 mod comment;
 mod step_watcher;
@@ -10,7 +10,7 @@ use crate::cli::SlurmEnv;
 use crate::daemon;
 use crate::environment::{self, Change};
 use crate::launch;
-use crate::wish::{self, Malleable, Wish};
+use crate::program_limits::{self, Malleable, ProgramLimits};
 use anyhow::{Result, anyhow, bail};
 use scafd::paths::{self, Scope};
 use std::ffi::OsString;
@@ -36,7 +36,7 @@ fn low(step: u32) -> u16 {
 /// Carries out `scaf slurm env`: `NAME=VALUE` sets a variable and `NAME` removes it, each with a zero byte
 /// behind it.
 /// # Errors
-/// The step is to run as without us, and why, in a sentence.
+/// Why the step is to run unmanaged, in a sentence.
 pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
     // The plug-in keeps from us what would have the dynamic linker run code of the user's.
     let inherited = |name: &str| match name {
@@ -51,13 +51,13 @@ pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
         {
             bail!("min={} is more than max={max}", flags.min);
         }
-        let wish = Wish {
+        let limits = ProgramLimits {
             min: flags.min,
             max: flags.max,
-            weight_milli: wish::milli(flags.weight),
+            weight_milli: program_limits::milli(flags.weight),
             exact: flags.exact,
             malleable: Malleable::Unsaid,
-            ..Wish::none()
+            ..ProgramLimits::none()
         };
         let socket = socket(flags.socket.as_ref());
         let library = launch::library().map_err(|why| anyhow!(why))?;
@@ -65,7 +65,7 @@ pub fn environment(flags: &SlurmEnv) -> Result<ExitCode> {
         if let Some(other) = daemon::other_version(&socket) {
             bail!("{other}");
         }
-        let mut changes = environment::managed(&wish, &socket, &library, &inherited);
+        let mut changes = environment::managed(&limits, &socket, &library, &inherited);
         let (job, step) = flags.job;
         changes.push((JOB_VARIABLE, Some(format!("{job}.{}", low(step)).into())));
         changes

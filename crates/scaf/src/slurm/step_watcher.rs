@@ -1,6 +1,5 @@
-//! `scaf slurm watch`: what a step has, in its job's record. Slurm takes nothing into the record of a job
-//! that has been cancelled or has run out of time, so what there is so far is written now and then: after
-//! 10 s, 20 s, 40 s and so on.
+//! `scaf slurm watch`: writes a step's contexts and speedup into its job's record. Slurm doesn't change the
+//! record of a job that was cancelled or timed out, so interim results are written after 10 s, 20 s, 40 s...
 
 use super::{comment, low, socket};
 use crate::cli::SlurmWatch;
@@ -34,7 +33,7 @@ pub fn watch(flags: &SlurmWatch) -> Result<ExitCode> {
     loop {
         let ended = has_ended();
         if ended {
-            // SAFETY: there is no handler: whatever hangs from here on ends with us.
+            // SAFETY: alarm takes no pointers. SIGALRM has no handler, so that a hang ends this process.
             unsafe { libc::alarm(LAST_WORDS_S) };
         }
         tally.follow(&socket, &own);
@@ -47,14 +46,14 @@ pub fn watch(flags: &SlurmWatch) -> Result<ExitCode> {
             let _ = record.write(&said(&tally, true));
         }
     }
-    // A script that only starts steps has nothing to say.
+    // A batch script that only starts steps has no record.
     if tally.seconds() > 0.0 || step != "batch" {
         record.write(&said(&tally, false))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Waits for the next question's time. True if standard input has ended, which is all that comes there.
+/// Waits for the time of the next request. True if standard input has ended; nothing else comes there.
 fn has_ended() -> bool {
     let stdin = std::io::stdin();
     let mut input = [PollFd::new(&stdin, PollFlags::IN)];

@@ -1,8 +1,8 @@
 //! `scaf top`: who has which contexts, since when, why, and what that is worth.
 //!
-//! [`timeline`] has all moments that are known, [`state`] what is looked at and what keys do, [`view`] draws
-//! that. None of these knows a terminal or a daemon. Here is the loop that does: it asks the daemon for what
-//! is new, twenty times a second, and draws when something changed.
+//! [`timeline`] has all known moments, [`state`] handles keys, [`view`] draws; none of them uses a terminal
+//! or a daemon. The loop here asks the daemon for news twenty times a second, and draws when something
+//! changed.
 
 mod recording;
 pub mod rows;
@@ -13,7 +13,7 @@ pub mod view;
 
 use crate::{cli, daemon, users};
 use anyhow::{Result, ensure};
-use scafd::control::{Reply, Request, Wish};
+use scafd::control::{LimitValues, Reply, Request};
 use screen::{Input, Screen};
 use state::{Action, Source, State};
 use std::io::IsTerminal;
@@ -23,11 +23,11 @@ use std::time::{Duration, Instant};
 use timeline::Timeline;
 use view::terminal_style::TerminalStyle;
 
-/// Time between two questions: what happens is kept within 0.05 s and so seen within 0.1.
+/// Time between two requests: the daemon keeps an event within 0.05 s, so it is shown within 0.1.
 const PERIOD: Duration = Duration::from_millis(50);
 /// Time between two tries to reach a daemon that doesn't answer.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Answers taken before the screen is looked after again.
+/// Most answers between two draws.
 const AT_ONCE: usize = 50;
 
 /// Carries out `scaf top`.
@@ -118,7 +118,7 @@ fn follow(state: &mut State, socket: &Path) -> bool {
     before != (state.timeline.latest(), state.source.clone())
 }
 
-/// Goes on in a recording.
+/// Plays a recording on.
 fn play(state: &mut State) -> bool {
     if !state.plays {
         return false;
@@ -129,16 +129,16 @@ fn play(state: &mut State) -> bool {
     state.play(state.played_ns)
 }
 
-/// Has the daemon do it; what it says.
+/// Sends it to the daemon; returns the reply in words.
 fn carried_out(socket: &Path, action: Action) -> String {
     let request = match &action {
         Action::SetPolicy(name) => Request::SetPolicy(name.clone()),
-        Action::Limit(id, wish) => Request::WishOf(*id, *wish),
+        Action::Limit(id, values) => Request::SetLimitsOf(*id, *values),
         Action::Quit => return String::new(),
     };
     match daemon::ask(socket, &request) {
         Ok(Reply::Policy(name)) => format!("policy {name} from now on"),
-        Ok(Reply::Wish(Wish { min, max, weight })) => {
+        Ok(Reply::Limits(LimitValues { min, max, weight })) => {
             let most = max.filter(|max| *max > 0).map_or_else(|| "no limit".into(), |max| max.to_string());
             let (least, weight) = (min.unwrap_or(1), weight.unwrap_or(1.0));
             format!("contexts {least} to {most}, weight {weight} from the next decision on")

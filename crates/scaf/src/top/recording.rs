@@ -30,8 +30,8 @@ pub fn read(file: &Path) -> Result<Vec<Snapshot>> {
     Ok(moments)
 }
 
-/// The state after a decision, as far as it is recorded: PUs aren't, nor process ids, in whose place are the
-/// programs' numbers. `came` has when each program was first seen.
+/// The state after a decision, as far as it is recorded: PUs aren't, and programs' numbers replace process
+/// ids. `came` has when each program was first seen.
 fn moment(entry: &Entry, came: &mut BTreeMap<u64, u64>) -> Snapshot {
     let decision = &entry.decision;
     let now_ns = (decision.machine.now_s * 1e9) as u64;
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recording_is_told_by_its_line() {
+    fn what_is_no_recording_is_refused_by_its_line() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), format!("{}\nnonsense\n", line(4, 4))).unwrap();
         let error = format!("{:#}", read(file.path()).unwrap_err());

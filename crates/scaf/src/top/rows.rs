@@ -5,22 +5,16 @@ use std::cmp::Ordering;
 
 /// What rows are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Column {
-    /// Process id.
     Pid,
-    /// User.
     User,
-    /// Name.
     Name,
     /// How it is carried out.
     Mechanism,
-    /// Contexts granted.
     Contexts,
-    /// Efficiency.
     Efficiency,
-    /// Speedup.
     Speedup,
-    /// Weight.
     Weight,
     /// When it came.
     Age,
@@ -214,8 +208,8 @@ mod tests {
     fn in_a_tree_programs_stand_under_their_users() {
         let all = three();
         let rows = Choice { tree: true, ..Choice::default() }.rows(&all, &user);
-        let told: Vec<Option<u64>> = rows.iter().map(Row::id).collect();
-        assert_eq!(told, [None, Some(2), None, Some(3), Some(1)]);
+        let ids: Vec<Option<u64>> = rows.iter().map(Row::id).collect();
+        assert_eq!(ids, [None, Some(2), None, Some(3), Some(1)]);
         assert!(matches!(rows[2], Row::User(7, 2, 6, _)));
     }
 }

@@ -1,4 +1,4 @@
-//! The terminal: what is typed, and how it is left in the end, whatever ends us.
+//! The terminal: its input, and restoring it at the end, also after a signal.
 
 use super::state::Key;
 use anyhow::{Context, Result};
@@ -37,19 +37,19 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes it.
+    /// Switches it to raw mode and the alternate screen.
     /// # Errors
     /// It can't be steered.
     pub fn open() -> Result<Screen> {
         let ended = Arc::new(AtomicBool::new(false));
-        // At SIGHUP there is no terminal any more that could be given back.
+        // After SIGHUP there is no terminal to restore.
         for signal in [SIGINT, SIGTERM] {
             signal_hook::flag::register(signal, Arc::clone(&ended)).context("signal handler")?;
         }
         Ok(Screen { terminal: ratatui::try_init().context("terminal")?, ended })
     }
 
-    /// Gives it back as it was.
+    /// Restores it.
     pub fn close(self) {
         ratatui::restore();
     }
@@ -80,7 +80,7 @@ impl Screen {
             return Ok(Input::Ended);
         }
         let left = until.saturating_duration_since(Instant::now()).min(SIGNAL_PERIOD);
-        // What was typed at once has been read at once: some of it may be waiting.
+        // Several keys may have been read at once.
         if is_gone(Duration::ZERO) || matches!(event::poll(Duration::ZERO), Ok(false)) && is_gone(left) {
             return Ok(Input::Ended);
         }
@@ -97,7 +97,7 @@ impl Screen {
         })
     }
 
-    /// Lets the shell have the terminal until it lets us go on.
+    /// Gives the terminal to the shell until we are continued.
     /// # Errors
     /// The terminal can't be steered any more.
     pub fn suspend(&mut self) -> Result<()> {

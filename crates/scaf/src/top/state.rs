@@ -1,9 +1,9 @@
-//! What the view shows and what keys do to it. Pure: nothing here knows a terminal, a clock or a daemon.
+//! What the view shows, and how keys change it. Pure: no terminal, clock or daemon.
 
 use super::rows::{Choice, Column, Row};
 use super::timeline::Timeline;
 use scaf_policy::{POLICIES, Topology};
-use scafd::control::{Program, Snapshot, Wish};
+use scafd::control::{LimitValues, Program, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A key, as it is meant.
@@ -26,7 +26,7 @@ pub enum Key {
     Tab,
 }
 
-/// What a key asks for that isn't ours to do.
+/// A key's effect outside the view.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// End.
@@ -34,15 +34,14 @@ pub enum Action {
     /// Decide by that policy from now on.
     SetPolicy(String),
     /// The program of that number is to have these limits.
-    Limit(u64, Wish),
+    Limit(u64, LimitValues),
 }
 
 /// What keys go to.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
 pub enum Mode {
-    /// The table.
     Table,
-    /// The page about the keys.
     Help,
     /// What is typed goes to the filter.
     Filter,
@@ -80,12 +79,12 @@ impl Limit {
         }
     }
 
-    fn wish(self, typed: &str) -> Option<Wish> {
-        let none = Wish::default();
+    fn values(self, typed: &str) -> Option<LimitValues> {
+        let none = LimitValues::default();
         match self {
-            Limit::Min => Some(Wish { min: Some(typed.parse().ok()?), ..none }),
-            Limit::Max => Some(Wish { max: Some(typed.parse().ok()?), ..none }),
-            Limit::Weight => Some(Wish { weight: Some(typed.parse().ok()?), ..none }),
+            Limit::Min => Some(LimitValues { min: Some(typed.parse().ok()?), ..none }),
+            Limit::Max => Some(LimitValues { max: Some(typed.parse().ok()?), ..none }),
+            Limit::Weight => Some(LimitValues { weight: Some(typed.parse().ok()?), ..none }),
         }
     }
 }
@@ -114,24 +113,20 @@ pub enum Source {
 
 /// All that the view shows.
 #[derive(Debug)]
+#[allow(missing_docs)]
 pub struct State {
-    /// What is and was.
     pub timeline: Timeline,
-    /// Where that comes from.
     pub source: Source,
     /// Which programs are shown, and how.
     pub choice: Choice,
     /// Number of the selected program.
     pub selected: Option<u64>,
-    /// What keys go to.
     pub mode: Mode,
-    /// What is below the table.
     pub pane: Pane,
-    /// What there is to say, until the next key.
+    /// A message, until the next key.
     pub message: String,
     /// The machine; empty if unknown.
     pub machine: Topology,
-    /// Names of users.
     pub users: BTreeMap<u32, String>,
     /// Seconds in a column of a history.
     pub column_s: u32,
@@ -318,8 +313,8 @@ impl State {
             Key::Esc => return None,
             Key::Enter => {
                 let program = self.selected_program().map(|program| program.id);
-                match (program, limit.wish(&typed)) {
-                    (Some(program), Some(wish)) => return Some(Action::Limit(program, wish)),
+                match (program, limit.values(&typed)) {
+                    (Some(program), Some(values)) => return Some(Action::Limit(program, values)),
                     (None, _) => self.message = "no program is selected".into(),
                     (_, None) => self.message = format!("'{typed}' is no number for that"),
                 }
@@ -362,7 +357,7 @@ impl State {
         }
         let program = self.selected_program()?;
         let weight = (program.weight * by).clamp(0.001, 1000.0);
-        Some(Action::Limit(program.id, Wish { weight: Some(weight), ..Wish::default() }))
+        Some(Action::Limit(program.id, LimitValues { weight: Some(weight), ..LimitValues::default() }))
     }
 
     fn pause(&mut self) {

@@ -50,15 +50,18 @@ fn what_is_typed_filters_until_enter() {
 fn limits_are_asked_for_and_go_to_the_selected_program() {
     let mut state = state(&[(1, 2), (2, 8)]);
     typed(&mut state, "M12");
-    let wish = Wish { max: Some(12), ..Wish::default() };
-    assert_eq!(state.key(Key::Enter), Some(Action::Limit(2, wish)));
+    let values = LimitValues { max: Some(12), ..LimitValues::default() };
+    assert_eq!(state.key(Key::Enter), Some(Action::Limit(2, values)));
     typed(&mut state, "w0.5");
-    let wish = Wish { weight: Some(0.5), ..Wish::default() };
-    assert_eq!(state.key(Key::Enter), Some(Action::Limit(2, wish)));
+    let values = LimitValues { weight: Some(0.5), ..LimitValues::default() };
+    assert_eq!(state.key(Key::Enter), Some(Action::Limit(2, values)));
     typed(&mut state, "m1.5");
     assert_eq!(state.key(Key::Enter), None);
     assert!(state.message.contains("no number"));
-    assert_eq!(state.key(Key::F(8)), Some(Action::Limit(2, Wish { weight: Some(2.0), ..Wish::default() })));
+    assert_eq!(
+        state.key(Key::F(8)),
+        Some(Action::Limit(2, LimitValues { weight: Some(2.0), ..LimitValues::default() }))
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What there was from the first moment that is known to the latest one, and the moment that is looked at.
+//! All known moments, and the one that is shown.
 
 use scafd::control::{Frame, History as Answer, Snapshot};
 use scafd::history::History;
@@ -53,14 +53,14 @@ pub enum What {
 
 const MOST_EVENTS: usize = 500;
 
-/// All moments that are known, and the one that is looked at.
+/// All known moments, and the one that is shown.
 #[derive(Debug, Default)]
 pub struct Timeline {
     history: History,
     daemon: u32,
-    /// What is looked at; `None` before anything is known.
+    /// The shown moment; `None` before any is known.
     view: Option<Snapshot>,
-    /// Whether that is the latest moment, whichever that is.
+    /// Whether it follows the latest moment.
     follows: bool,
     series: BTreeMap<u64, Series>,
     /// By which each program has its letter and colour for as long as it is known.
@@ -74,7 +74,7 @@ impl Timeline {
         Timeline { follows: true, ..Timeline::default() }
     }
 
-    /// Of a recording. It is looked at from its beginning.
+    /// Of a recording, shown from its beginning.
     pub fn recorded(moments: impl Iterator<Item = Snapshot>) -> Timeline {
         let mut timeline = Timeline { history: History::unbounded(), ..Timeline::default() };
         for moment in moments {
@@ -95,12 +95,12 @@ impl Timeline {
         self.history.latest().map_or(0, |latest| latest.moment)
     }
 
-    /// The latest moment, whatever is looked at.
+    /// The latest moment.
     pub fn now(&self) -> Option<&Snapshot> {
         self.history.latest()
     }
 
-    /// Takes in what a daemon answer. True if there is more to ask for.
+    /// Adds a daemon's answer. True if there is more to ask for.
     pub fn take(&mut self, answer: Answer) -> bool {
         let another = answer.daemon != self.daemon && self.daemon != 0;
         self.daemon = answer.daemon;
@@ -189,23 +189,23 @@ impl Timeline {
         }
     }
 
-    /// What is looked at.
+    /// The shown moment.
     pub fn view(&self) -> Option<&Snapshot> {
         self.view.as_ref()
     }
 
-    /// Whether the latest moment is looked at.
+    /// Whether the latest moment is shown.
     pub fn follows(&self) -> bool {
         self.follows
     }
 
-    /// Looks at the latest moment from now on.
+    /// Shows the latest moment from now on.
     pub fn follow(&mut self) {
         self.follows = true;
         self.show_latest();
     }
 
-    /// Stays with the moment that is looked at.
+    /// Stays at the shown moment.
     pub fn stay(&mut self) {
         self.follows = false;
     }
@@ -217,7 +217,7 @@ impl Timeline {
         }
     }
 
-    /// Goes to the last moment that was no later than `ns` from the one that is looked at, and stays there.
+    /// Goes to the last moment no later than `ns` from the shown one, and stays there.
     pub fn travel(&mut self, ns: i64) {
         let Some(view) = &self.view else { return };
         self.go_to_time(view.now_ns.saturating_add_signed(ns));
@@ -270,7 +270,7 @@ impl Timeline {
         self.slots.get(&program).copied().unwrap_or(0)
     }
 
-    /// What happened until the moment that is looked at, the latest last.
+    /// Events until the shown moment, the latest last.
     pub fn events(&self) -> &[Event] {
         let now_ns = self.view.as_ref().map_or(0, |view| view.now_ns);
         let until = self.events.partition_point(|event| event.at_ns <= now_ns);

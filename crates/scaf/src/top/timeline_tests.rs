@@ -14,7 +14,7 @@ pub(crate) fn moment(at_ns: u64, programs: &[(u64, u32)]) -> Snapshot {
     Snapshot { now_ns: at_ns, ..snapshot(programs.iter().map(made).collect()) }
 }
 
-fn told(history: &History, after: u64) -> Answer {
+fn answer(history: &History, after: u64) -> Answer {
     history.since(after, None)
 }
 
@@ -24,7 +24,7 @@ fn what_a_daemon_tells_is_followed_and_can_be_gone_through() {
     let mut timeline = Timeline::new();
     for at in 1..=20u64 {
         history.keep(moment(at * 1_000_000_000, &[(1, at as u32), (2, 1)][..if at > 5 { 2 } else { 1 }]));
-        timeline.take(told(&history, timeline.latest()));
+        timeline.take(answer(&history, timeline.latest()));
         assert_eq!(timeline.view().map(|it| it.moment), Some(at));
     }
     timeline.step(-1);
@@ -36,7 +36,7 @@ fn what_a_daemon_tells_is_followed_and_can_be_gone_through() {
     timeline.step(7);
     assert_eq!(timeline.view().unwrap().programs.len(), 2);
     history.keep(moment(21_000_000_000, &[(2, 8)]));
-    timeline.take(told(&history, timeline.latest()));
+    timeline.take(answer(&history, timeline.latest()));
     assert_eq!(timeline.view().unwrap().moment, 8);
     timeline.follow();
     assert_eq!(timeline.view().unwrap().programs[0].id, 2);
@@ -50,11 +50,11 @@ fn another_daemon_begins_anew() {
     let mut history = History::default();
     (1..=5).for_each(|at| history.keep(moment(at, &[(1, 2)])));
     let mut timeline = Timeline::new();
-    timeline.take(told(&history, 0));
-    let other = Answer { daemon: 1, ..told(&history, 5) };
+    timeline.take(answer(&history, 0));
+    let other = Answer { daemon: 1, ..answer(&history, 5) };
     assert!(timeline.take(other));
     assert_eq!(timeline.latest(), 0);
-    timeline.take(Answer { daemon: 1, ..told(&history, 0) });
+    timeline.take(Answer { daemon: 1, ..answer(&history, 0) });
     assert_eq!(timeline.view().map(|it| it.moment), Some(5));
 }
 

@@ -15,7 +15,7 @@ use hyper::{HeaderMap, Method, StatusCode};
 /// What a request must have.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// Nothing: who could connect is answered.
+    /// Nothing: whoever can connect is answered.
     Open,
     /// A token, or the path below which a browser that had it finds the page.
     Token {
@@ -26,7 +26,7 @@ pub enum Access {
     },
 }
 
-/// What is to be answered.
+/// How a request is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pass {
     /// That path.
@@ -118,7 +118,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     kind.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-/// Compares in a time that doesn't tell where two tokens differ.
+/// Compares in constant time, which doesn't reveal where two tokens differ.
 fn same(given: &str, token: &str) -> bool {
     let differ = |(a, b): (u8, u8)| a ^ b;
     given.len() == token.len()

@@ -1,8 +1,6 @@
-//! Server-sent events: at first what seldom changes, then all moments that are known and those that come.
-//!
-//! A moment is sent as the daemon sends it (docs/internals/protocol.md). Nothing is queued for anyone: what
-//! somebody gets next is what comes after what he was sent last. An event's id is that place, from which a
-//! browser goes on after it was disconnected.
+//! Server-sent events: first what seldom changes, then all known moments and new ones, each as the daemon
+//! sends it (docs/internals/protocol.md). There are no queues: a client's position in the history is its last
+//! event's id, from which a browser resumes after a disconnection.
 
 use super::poller::{Poller, Viewer};
 use crate::users;
@@ -51,7 +49,7 @@ pub fn place(id: &str) -> (u32, u64) {
 }
 
 /// Sends all that comes after that place, until the page is closed.
-pub async fn tell(live: Arc<Poller>, viewer: Viewer, from: (u32, u64), to: Sender<Bytes>) {
+pub async fn send(live: Arc<Poller>, viewer: Viewer, from: (u32, u64), to: Sender<Bytes>) {
     let (mut at, mut news) = (from, live.news());
     let mut lost = None;
     let mut machine = None;

@@ -1,6 +1,6 @@
-//! `scaf web`: a page and metrics about what the daemon does, from a process without rights.
+//! `scaf web`: a page and metrics about the daemon, from an unprivileged process.
 //!
-//! [`poller`] follows the daemon as the user who runs us: what is shown is what the daemon tells that user.
+//! [`poller`] follows the daemon with the rights of the user who runs us.
 //! [`server`] takes connections, [`access`] checks requests, [`routes`] answers them: with a file of the page
 //! ([`assets`]), with [`events`] as they come, with [`metrics`], or with what other policies would have
 //! decided ([`what_if`]). Nothing can be changed from there.
@@ -89,7 +89,7 @@ async fn on_port(port: u16, token: String) -> Result<Opened> {
     Ok((Listener::Tcp(listener), access, address, None))
 }
 
-/// A socket that only its owner can open. One that nobody serves any more is replaced.
+/// A socket that only its owner can open. A stale one is replaced.
 fn on_socket(path: &Path) -> Result<Opened> {
     let about = || path.display().to_string();
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
@@ -99,7 +99,7 @@ fn on_socket(path: &Path) -> Result<Opened> {
     {
         std::fs::remove_file(path).with_context(about)?;
     }
-    // Not even for a moment may others open it.
+    // With a umask, so that others can't open it before a chmod.
     let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
     let listener = UnixListener::bind(path);
     rustix::process::umask(mask);
@@ -107,7 +107,7 @@ fn on_socket(path: &Path) -> Result<Opened> {
     Ok((Listener::Unix(listener), Access::Open, about(), Some(Made(path.to_owned()))))
 }
 
-/// A file that goes when we do.
+/// A file that is removed at the end.
 struct Made(PathBuf);
 
 impl Drop for Made {

@@ -1,7 +1,7 @@
 //! The daemon's history, kept up to date by one thread for all pages and metrics.
 //!
-//! It asks twenty times a second while a page is open, else every few seconds. Nothing is missed, as the
-//! daemon keeps ten minutes. A request for metrics has it ask at once.
+//! It asks twenty times a second while a page is open, else every few seconds, and at once for metrics.
+//! Nothing is missed, because the daemon keeps ten minutes.
 
 use super::metrics::{self, Format, Known};
 use super::program_totals::ProgramTotals;
@@ -175,7 +175,7 @@ impl Poller {
         Ok(metrics::text(&Known { now, totals: &state.totals, clock_ns: now_ns() }, format)?)
     }
 
-    /// Tells when something is new.
+    /// A channel that signals news.
     pub fn news(&self) -> watch::Receiver<u64> {
         self.news.subscribe()
     }

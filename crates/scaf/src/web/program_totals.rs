@@ -43,7 +43,7 @@ pub struct ProgramTotals {
     pub counts: Counts,
 }
 
-/// A program's name as it stands in metrics: without the number that tells two of the same apart.
+/// A program's name in metrics: without the number that distinguishes equal names.
 pub fn label(program: &Program) -> String {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let name = match program.name.rsplit_once('#') {
@@ -118,7 +118,7 @@ impl ProgramTotals {
 mod tests {
     use super::*;
     use crate::feed::Feed;
-    use crate::feed::tests::told;
+    use crate::feed::tests::answer;
     use crate::ps::tests::{program, snapshot};
 
     fn named(id: u64, name: &str, dop: u32) -> Program {
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn contexts_add_up_over_time() {
         let (mut feed, mut totals) = (Feed::default(), ProgramTotals::new(5));
-        feed.take(told(7, &[1, 2, 3]), |before, frame| totals.add(before, frame));
+        feed.take(answer(7, &[1, 2, 3]), |before, frame| totals.add(before, frame));
         assert_eq!(all(&totals), [("cg", 0.75)]);
     }
 

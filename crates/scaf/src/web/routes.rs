@@ -165,7 +165,7 @@ fn events(shared: &Arc<Shared>, request: &Parts) -> Response<Content> {
         let last = request.headers.get("last-event-id").and_then(|it| it.to_str().ok());
         let from = events::place(last.unwrap_or_default());
         let (sender, receiver) = mpsc::channel(1);
-        tokio::spawn(events::tell(Arc::clone(&shared.live), viewer, from, sender));
+        tokio::spawn(events::send(Arc::clone(&shared.live), viewer, from, sender));
         *response.body_mut() = Content::Events(receiver);
     }
     response

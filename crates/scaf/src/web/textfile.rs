@@ -34,7 +34,7 @@ pub fn run(live: &Poller, file: &Path, every: Duration) -> Result<ExitCode> {
             Ok(()) => {}
         }
     };
-    // What isn't brought up to date any more is worse than nothing.
+    // Removed, because stale metrics are worse than none.
     let removed = std::fs::remove_file(file).with_context(|| file.display().to_string());
     end.and_then(|status| removed.map(|()| status))
 }

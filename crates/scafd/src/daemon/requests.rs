@@ -3,7 +3,7 @@
 use super::parts::Daemon;
 use super::visibility::Viewer;
 use crate::config::check_policy;
-use crate::control::{Decisions, Reply, Request, Snapshot, Wish};
+use crate::control::{Decisions, LimitValues, Reply, Request, Snapshot};
 use crate::log::info;
 use crate::observe::clock::{cpu_ns, now_ns};
 use crate::paths::Scope;
@@ -31,9 +31,11 @@ impl Daemon {
             Request::Decision(_) | Request::Decisions(_) => self.decisions(peer, &request),
             Request::SetPolicy(name) => self.set_policy(peer, &name),
             // Takes effect at the next tick: a decision for each would let one user keep us busy.
-            Request::Wish(wish) => self.limit_self(peer, wish).map_or_else(Reply::Error, Reply::Wish),
-            Request::WishOf(program, wish) => {
-                self.limit_program(peer, program, wish).map_or_else(Reply::Error, Reply::Wish)
+            Request::SetLimits(values) => {
+                self.limit_self(peer, values).map_or_else(Reply::Error, Reply::Limits)
+            },
+            Request::SetLimitsOf(program, values) => {
+                self.limit_program(peer, program, values).map_or_else(Reply::Error, Reply::Limits)
             }
             Request::Mold(executable) => {
                 let (registry, capacity) = (&self.registry, self.within_reach());
@@ -76,18 +78,18 @@ impl Daemon {
     }
 
     /// Changes the limits of the process that asks.
-    fn limit_self(&mut self, peer: Peer, wish: Wish) -> Result<Wish, String> {
+    fn limit_self(&mut self, peer: Peer, values: LimitValues) -> Result<LimitValues, String> {
         let scope = self.scope;
         let program = self
             .program_of(peer)
             .and_then(|id| self.registry.get_mut(id))
             .ok_or_else(|| format!("process {} isn't managed", peer.pid))?;
-        limit(program, wish, scope, peer.uid)
+        limit(program, values, scope, peer.uid)
     }
 
     /// Changes the limits of a program of the user who asks; root and the daemon's own user may change
     /// anyone's, and beyond what its user may ask for.
-    fn limit_program(&mut self, peer: Peer, id: u64, wish: Wish) -> Result<Wish, String> {
+    fn limit_program(&mut self, peer: Peer, id: u64, values: LimitValues) -> Result<LimitValues, String> {
         let (scope, is_trusted) = (self.scope, self.viewer(peer).is_trusted);
         let program = self
             .registry
@@ -95,7 +97,7 @@ impl Daemon {
             .filter(|program| is_trusted || program.identity.uid == peer.uid)
             .ok_or_else(|| format!("you have no managed program {id}"))?;
         let as_user = if is_trusted { 0 } else { peer.uid };
-        limit(program, wish, scope, as_user)
+        limit(program, values, scope, as_user)
     }
 
     fn decisions(&self, peer: Peer, request: &Request) -> Reply {
@@ -143,8 +145,8 @@ impl Daemon {
     }
 }
 
-fn limit(program: &mut Program, wish: Wish, scope: Scope, uid: u32) -> Result<Wish, String> {
-    program.limits = program.limits.changed(wish)?.permitted(scope, uid);
+fn limit(program: &mut Program, values: LimitValues, scope: Scope, uid: u32) -> Result<LimitValues, String> {
+    program.limits = program.limits.changed(values)?.permitted(scope, uid);
     let Limits { min, max, weight, .. } = program.limits;
-    Ok(Wish { min: Some(min), max: Some(max), weight: Some(weight) })
+    Ok(LimitValues { min: Some(min), max: Some(max), weight: Some(weight) })
 }

@@ -1,6 +1,6 @@
 //! Who a program is, what it asked for, and which PUs it may use.
 
-use crate::control::Wish;
+use crate::control::LimitValues;
 use crate::observe::cgroup::Cgroup;
 use crate::observe::slurm_step::Step;
 use crate::paths::Scope;
@@ -47,13 +47,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// With the limits that `wish` replaces; an error says what is out of range.
-    pub fn changed(&self, wish: Wish) -> Result<Limits, String> {
+    /// With these limits in their place; an error says what is out of range.
+    pub fn changed(&self, values: LimitValues) -> Result<Limits, String> {
         let changed = Limits {
             natural: self.natural,
-            min: wish.min.unwrap_or(self.min),
-            max: wish.max.unwrap_or(self.max),
-            weight: wish.weight.unwrap_or(self.weight),
+            min: values.min.unwrap_or(self.min),
+            max: values.max.unwrap_or(self.max),
+            weight: values.weight.unwrap_or(self.weight),
         };
         let Limits { min, max, weight, .. } = changed;
         if !(1..=65_535).contains(&min) || max > 65_535 {
@@ -124,14 +124,14 @@ mod tests {
     #[test]
     fn wishes_change_one_by_one_and_only_within_their_ranges() {
         let limits = Limits { natural: 8, min: 1, max: 4, weight: 1.0 };
-        let same = limits.changed(Wish::default()).unwrap();
+        let same = limits.changed(LimitValues::default()).unwrap();
         assert_eq!(same, limits);
-        let min = |min| limits.changed(Wish { min: Some(min), ..Wish::default() });
-        let max = |max| limits.changed(Wish { max: Some(max), ..Wish::default() });
-        let weight = |weight| limits.changed(Wish { weight: Some(weight), ..Wish::default() });
+        let min = |min| limits.changed(LimitValues { min: Some(min), ..LimitValues::default() });
+        let max = |max| limits.changed(LimitValues { max: Some(max), ..LimitValues::default() });
+        let weight = |weight| limits.changed(LimitValues { weight: Some(weight), ..LimitValues::default() });
         assert_eq!(min(3).unwrap(), Limits { min: 3, ..limits.clone() });
         assert_eq!(max(0).unwrap(), Limits { max: 0, ..limits.clone() });
-        let greedy = limits.changed(Wish { min: Some(4), max: None, weight: Some(9.0) }).unwrap();
+        let greedy = limits.changed(LimitValues { min: Some(4), max: None, weight: Some(9.0) }).unwrap();
         assert_eq!(greedy.permitted(Scope::System, 1000), limits);
         assert!(min(5).unwrap_err().contains("more than max 4"));
         assert!([0, 65_536].into_iter().all(|wrong| min(wrong).is_err()));

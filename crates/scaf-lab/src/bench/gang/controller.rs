@@ -22,7 +22,7 @@ pub struct Cost {
     pub slice_ms: f64,
     /// CPU time over wall time, in percent.
     pub core_pct: f64,
-    /// CPU time per switch of all partitions, looks included, in microseconds.
+    /// CPU time per switch of all partitions, polling included, in microseconds.
     pub switch_us: f64,
 }
 

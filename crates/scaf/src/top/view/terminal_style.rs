@@ -1,4 +1,4 @@
-//! How things look: with UTF-8 or in ASCII, in 16 colours or in none. And a pen that never leaves its paper.
+//! Styles (UTF-8 or ASCII, 16 colours or none), and a pen that clips to its part of the screen.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -58,17 +58,17 @@ impl TerminalStyle {
         if self.colour { Style::new().fg(colour) } else { Style::new() }
     }
 
-    /// What is to stand out.
+    /// Emphasis.
     pub fn strong() -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What is selected, and titles.
+    /// The selection, and titles.
     pub fn reversed() -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// A bar that is `part` of a cell high, 0 to 1; something that isn't nothing is seen.
+    /// A bar of height `part` of a cell, 0 to 1; more than 0 is visible.
     pub fn bar(self, part: f64) -> char {
         let step = if part > 0.0 { (part * 8.0).round().clamp(1.0, 8.0) as usize } else { 0 };
         (if self.utf8 { BARS } else { ASCII_BARS })[step]
@@ -91,7 +91,7 @@ pub struct Pen<'a> {
 }
 
 impl Pen<'_> {
-    /// The same pen on a part of its paper; coordinates count from there.
+    /// The same pen on a part of its area; coordinates count from there.
     pub fn on(&mut self, x: u16, y: u16, width: u16, height: u16) -> Pen<'_> {
         let part = Rect { x: self.area.x.saturating_add(x), y: self.area.y.saturating_add(y), width, height };
         let area = part.intersection(self.area);
@@ -124,7 +124,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Lines of at most this paper's width, broken at blanks; gives the line below the last.
+    /// Lines of at most this area's width, broken at blanks; gives the line below the last.
     pub fn wrapped(&mut self, y: u16, indent: u16, text: &str, style: Style) -> u16 {
         let (mut x, mut y) = (0u16, y);
         for word in text.split(' ') {

@@ -1,5 +1,5 @@
-// What there was from the first moment that is known to the latest one. Knows no page, only what the daemon
-// tells (docs/internals/protocol.md): the state at one moment, and what changed from there on.
+// All known moments, from the daemon's answers (docs/internals/protocol.md): the state at one moment, and the
+// changes from there on. Independent of the page.
 
 import { frame as FRAME, numbers as NUMBERS } from "./fields.js";
 

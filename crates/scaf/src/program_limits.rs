@@ -1,4 +1,4 @@
-//! What a user wishes for a program: fewest and most contexts, weight, whether results keep their bits.
+//! What a user asks for a program: fewest and most contexts, weight, whether results keep their bits.
 
 use crate::cli;
 use anyhow::{Result, bail};
@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 /// Longest program name in the handshake, in bytes.
 const NAME_BYTES: usize = 63;
 
-/// What its user says about the sizes of a program's teams.
+/// Whether a program's teams may be resized, as its user says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malleable {
-    /// Nothing: the judge of code decides.
+    /// Nothing: code analysis decides.
     Unsaid,
     /// They may be resized.
     Yes,
@@ -27,9 +27,9 @@ impl Malleable {
     }
 }
 
-/// The user's wishes for a program.
+/// A user's limits for a program.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct ProgramLimits {
     /// The program's name; `None` for the executable's.
     pub name: Option<String>,
     /// Fewest contexts, at least 1.
@@ -46,10 +46,10 @@ pub struct Wish {
     pub malleable: Malleable,
 }
 
-impl Wish {
-    /// No wishes at all.
-    pub fn none() -> Wish {
-        Wish {
+impl ProgramLimits {
+    /// Those of a program without flags.
+    pub fn none() -> ProgramLimits {
+        ProgramLimits {
             name: None,
             min: 1,
             max: None,
@@ -60,10 +60,10 @@ impl Wish {
         }
     }
 
-    /// The wishes in the flags.
+    /// Those in the flags.
     /// # Errors
     /// The flags contradict each other, or the name doesn't fit the handshake.
-    pub fn from_flags(flags: &cli::Run) -> Result<Wish> {
+    pub fn from_flags(flags: &cli::Run) -> Result<ProgramLimits> {
         if let Some(max) = flags.max
             && max < flags.min
         {
@@ -74,7 +74,7 @@ impl Wish {
         {
             bail!("--name takes 1 to {NAME_BYTES} bytes without control characters");
         }
-        Ok(Wish {
+        Ok(ProgramLimits {
             name: flags.name.clone(),
             min: flags.min,
             max: flags.max,
@@ -113,22 +113,22 @@ mod tests {
 
     #[test]
     fn flags_that_contradict_each_other_are_refused() {
-        let error = Wish::from_flags(&flags(3, Some(2), 1.0)).unwrap_err();
+        let error = ProgramLimits::from_flags(&flags(3, Some(2), 1.0)).unwrap_err();
         assert!(error.to_string().contains("--min 3 is more than --max 2"));
-        assert!(Wish::from_flags(&flags(2, Some(2), 1.0)).is_ok());
+        assert!(ProgramLimits::from_flags(&flags(2, Some(2), 1.0)).is_ok());
     }
 
     #[test]
     fn weights_travel_in_thousandths() {
-        assert_eq!(Wish::from_flags(&flags(1, None, 0.0015)).unwrap().weight_milli, 2);
-        assert_eq!(Wish::from_flags(&flags(1, None, 2.5)).unwrap().weight_milli, 2_500);
+        assert_eq!(ProgramLimits::from_flags(&flags(1, None, 0.0015)).unwrap().weight_milli, 2);
+        assert_eq!(ProgramLimits::from_flags(&flags(1, None, 2.5)).unwrap().weight_milli, 2_500);
     }
 
     #[test]
     fn names_that_the_handshake_cant_carry_are_refused() {
         for name in ["", "a\nb", &"x".repeat(64)] {
             let flags = cli::Run { name: Some(name.into()), ..flags(1, None, 1.0) };
-            assert!(Wish::from_flags(&flags).is_err(), "{name:?}");
+            assert!(ProgramLimits::from_flags(&flags).is_err(), "{name:?}");
         }
     }
 }
