@@ -364,7 +364,8 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
         | _ = gomp::icv_calls::set_max_active_levels_fortran,
         _8_ = gomp::icv_calls::set_max_active_levels_fortran_8;
     omp_set_nest_lock: neutral | _;
-    omp_set_nested(c_int): ours => caller gomp::icv_calls::set_nested | _ = gomp::icv_calls::set_nested_fortran,
+    omp_set_nested(c_int): ours => caller gomp::icv_calls::set_nested
+        | _ = gomp::icv_calls::set_nested_fortran,
         _8_ = gomp::icv_calls::set_nested_fortran_8;
     omp_set_num_teams: neutral | _, _8_;
     omp_set_num_threads(c_int): ours => caller gomp::team::set_num_threads

@@ -24,6 +24,7 @@ pub struct RegionMeter {
 }
 
 impl RegionMeter {
+    /// A meter that starts at the time stamp `now`.
     pub fn new(now: u64) -> RegionMeter {
         RegionMeter { attached: now, last: now, rows: BTreeMap::new() }
     }

@@ -114,6 +114,7 @@ impl Trials {
         Some(order)
     }
 
+    /// What is shown of them.
     pub fn snapshot(&self) -> control::Experiments {
         control::Experiments {
             made: self.made,

@@ -134,7 +134,7 @@ fn what_isnt_the_socket_is_refused() {
         let mut child = start(&path, &fd, &[]);
         assert_eq!(child.wait().unwrap().code(), Some(1));
         let said = stderr(&mut child);
-        assert!(said.contains("passed something else than this socket"), "{said}");
+        assert!(said.contains("passed something else than this SOCK_SEQPACKET socket"), "{said}");
     }
 }
 

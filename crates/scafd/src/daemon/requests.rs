@@ -33,7 +33,7 @@ impl Daemon {
             // Takes effect at the next tick: a decision for each would let one user keep us busy.
             Request::SetLimits(values) => {
                 self.limit_self(peer, values).map_or_else(Reply::Error, Reply::Limits)
-            },
+            }
             Request::SetLimitsOf(program, values) => {
                 self.limit_program(peer, program, values).map_or_else(Reply::Error, Reply::Limits)
             }

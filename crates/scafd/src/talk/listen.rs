@@ -33,7 +33,7 @@ pub enum Error {
     #[error("only {files} files may be open (RLIMIT_NOFILE); at least {needed} are needed")]
     Files { files: usize, needed: usize },
     /// The service manager passed another socket.
-    #[error("{}: the service manager passed something else than this socket, of SOCK_SEQPACKET", path.display())]
+    #[error("{}: the service manager passed something else than this SOCK_SEQPACKET socket", path.display())]
     Other { path: PathBuf },
     /// The system refused.
     #[error("{}: {source}", path.display())]
