@@ -83,9 +83,9 @@ core::arch::global_asm!(
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn(c_int, *const *const c_char, *const *const c_char) = loaded;
 
-/// glibc hands every constructor main's arguments.
+/// glibc passes main's arguments to every constructor.
 extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *const *const c_char) {
-    // SAFETY: the loader hands in the environment, an array that ends with null, before any thread is
+    // SAFETY: the loader passes the environment, an array that ends with null, before any thread is
     // started.
     unsafe { sys::settings::read(environment) };
     hooks::call(HOOKS.loaded);

@@ -1,4 +1,4 @@
-//! The daemon under a service manager, whose part the test plays: it listens, hands its socket over as file
+//! The daemon under a service manager, whose part the test plays: it listens, passes its socket as file
 //! descriptor 3, and is told how the daemon is.
 
 #[macro_use]

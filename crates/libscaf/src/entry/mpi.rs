@@ -205,7 +205,7 @@ fn say_no_mpi(arguments: &[usize]) {
     if let Some(error) = arguments.last()
         && *error != 0
     {
-        // SAFETY: Fortran hands in the address of an integer.
+        // SAFETY: Fortran passes the address of an integer.
         unsafe { *core::ptr::with_exposed_provenance_mut::<c_int>(*error) = NO_MPI };
     }
 }

@@ -184,7 +184,7 @@ pub unsafe extern "C" fn reduction_remap(
     }
 }
 
-/// The calling thread waits for what another one of its team hands on, if it isn't the first to come.
+/// The calling thread waits for what another thread of its team passes on, if it isn't the first to come.
 pub unsafe extern "C" fn single_copy_start(argument: *mut c_void, caller: usize) -> *mut c_void {
     match gather::current() {
         Some(me) => gather::constructs::single_copy(me),
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn single_copy_start(argument: *mut c_void, caller: usize)
     }
 }
 
-/// A task that a member creates, as the compiler hands it over.
+/// A task that a member creates, as the compiler passes it.
 pub fn new(
     body: Body,
     data: *mut c_void,

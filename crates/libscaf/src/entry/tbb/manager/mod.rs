@@ -252,7 +252,7 @@ macro_rules! of_permit {
             pub unsafe extern "C" fn $name(handle: *mut c_void) -> c_int {
                 theirs_first!($number, (handle), fn(*mut c_void));
                 let act: fn(&Caller, &'static Entry) -> bool = $act;
-                // SAFETY: oneTBB hands in null, or a handle that a request for a permit has given it.
+                // SAFETY: oneTBB passes null, or a handle that a request for a permit has given it.
                 let entry = unsafe { Entry::from_handle(handle) };
                 if entry.is_some_and(|entry| act(caller(), entry)) { 0 } else { UNKNOWN }
             }

@@ -4,7 +4,7 @@ use crate::sys::file::File;
 use scaf_team::sandbox::proc_lines;
 use scaf_team::sandbox::proc_maps::Mapping;
 
-/// Hands over all mappings of the process until `take` says `false`; `true` if it never did.
+/// Passes on all mappings of the process until `take` says `false`; `true` if it never did.
 pub fn each_mapping(mut take: impl FnMut(&Mapping) -> bool) -> bool {
     each_line(c"/proc/self/maps", |line| Mapping::parse(line).is_some_and(|mapping| take(&mapping)))
 }
