@@ -236,8 +236,8 @@ macro_rules! diverted {
 }
 pub(crate) use diverted;
 
-/// Defines variadic functions whose arguments are all integers: each passes the addresses of the first six and
-/// of the others to `$to`.
+/// Defines variadic functions whose arguments are all integers: each passes the addresses of the first six
+/// and of the others to `$to`.
 macro_rules! with_all_arguments {
     ($($name:ident => $to:path;)*) => {
         $(
