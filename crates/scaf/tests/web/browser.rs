@@ -222,8 +222,9 @@ fn the_page_shows_who_has_what_as_it_comes_and_as_it_was() {
     web.end();
 }
 
+/// Counted, not timed: what a drawing takes depends on the machine and on what else runs there.
 #[test]
-fn of_256_programs_on_1024_pus_it_takes_a_small_part_of_a_core() {
+fn of_256_programs_on_1024_pus_it_draws_four_times_a_second_at_most() {
     let fake = Fake::start(256);
     let web = Served::start(&fake.folder.path().join("s"), &[]);
     let Some(browser) = Browser::start() else { return };
@@ -231,27 +232,20 @@ fn of_256_programs_on_1024_pus_it_takes_a_small_part_of_a_core() {
     browser.until("document.querySelectorAll('#table tbody tr').length === 256");
     std::thread::sleep(Duration::from_secs(3));
     browser.protocol("Performance.enable", json!({ "timeDomain": "threadTicks" }));
-    let seconds = |name: &str| {
+    let parts = ["LayoutCount", "RecalcStyleCount", "TaskDuration", "ScriptDuration", "LayoutDuration"];
+    let figures = || {
         let all = browser.protocol("Performance.getMetrics", json!({}));
-        let metric = all["metrics"].as_array().unwrap().iter().find(|it| it["name"] == name).cloned();
-        metric.unwrap()["value"].as_f64().unwrap()
+        let all = all["metrics"].as_array().unwrap();
+        parts.map(|name| all.iter().find(|it| it["name"] == name).unwrap()["value"].as_f64().unwrap())
     };
-    let parts = ["TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration"];
-    // Where others need the machine, the same takes longer: the best of three tries counts.
-    let mut least = f64::INFINITY;
-    for _ in 0..3 {
-        let (began, before) = (Instant::now(), parts.map(seconds));
-        std::thread::sleep(Duration::from_secs(10));
-        let wall = began.elapsed().as_secs_f64();
-        let shares: Vec<f64> =
-            parts.map(seconds).iter().zip(before).map(|(now, then)| (now - then) / wall).collect();
-        eprintln!("the page's main thread: {parts:?} {shares:.3?} of a core");
-        least = least.min(shares[0]);
-        if least < 0.1 {
-            break;
-        }
-    }
-    assert!(least < 0.1, "{least}");
+    let (began, before) = (Instant::now(), figures());
+    std::thread::sleep(Duration::from_secs(10));
+    let (after, wall) = (figures(), began.elapsed().as_secs_f64());
+    let rates: Vec<f64> = after.iter().zip(before).map(|(now, then)| (now - then) / wall).collect();
+    eprintln!("{parts:?} of the page's main thread, each second: {rates:.3?}");
+    let [layouts, styles] = [rates[0], rates[1]];
+    assert!(layouts > 0.0, "it stands still");
+    assert!(layouts < 6.0 && styles < 12.0, "{rates:?}");
     assert_eq!(browser.complaints(), Vec::<Value>::new());
 }
 
