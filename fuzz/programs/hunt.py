@@ -1,0 +1,126 @@
+"""Looks for programs that scaf makes wrong, among generated ones (generate.py).
+
+hunt.py [--first SEED] [--count N]   tries so many seeds: 1 and 300 where nothing is said
+        [--jobs N]                   so many at a time; as many as there are PUs where nothing is said
+        [--scaf FOLDER]              where scaf, scafd and libscaf.so are; target/release where nothing is said
+        [--keep FOLDER]              shrinks what fails and keeps it there; build/hunt where nothing is said
+
+Each program runs plain, twice; what differs then is left out. Then it runs on one context beside another
+program, with teams that keep their sizes (gathered or folded) as well, and under chaos. Output and exit
+status have to be the same. The exit status is 1 if one wasn't.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "bench" / "corpus"))
+
+import generate
+from house import House
+
+PATIENCE_S = 20
+HUNG = ("hung",)
+# How it is run: the policy of the daemon, and the options of `scaf run`.
+WAYS = {"narrow": ("equi", ["--max", "1"]), "exact": ("equi", ["--max", "1", "--exact"]), "chaos": ("chaos", [])}
+
+
+def main():
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--scaf", default=str(HERE.parents[1] / "target" / "release"))
+    parser.add_argument("--keep", type=pathlib.Path, default=HERE.parents[1] / "build" / "hunt")
+    args = parser.parse_args()
+    House.binaries = os.path.abspath(args.scaf)
+    counts, failed = collections.Counter(), []
+    with House("equi") as equi, House("chaos", "--seed=1") as chaos, \
+            concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        houses = {"equi": equi, "chaos": chaos}
+        seeds = range(args.first, args.first + args.count)
+        for choice, found in pool.map(lambda seed: attempt(generate.choose(seed), houses), seeds):
+            counts[found["is"]] += 1
+            if choice["pure"]:
+                counts["pure"] += 1
+                counts["pure, resizable"] += found.get("resizable", False)
+            if found["is"] == "different":
+                failed.append((choice, found))
+                say(choice, found)
+        for choice, found in failed:
+            keep(args.keep, *shrink(choice, found, houses))
+    print(", ".join(f"{name}: {count}" for name, count in sorted(counts.items())))
+    sys.exit(bool(failed))
+
+
+def attempt(choice, houses):
+    """A program and what was found: `same`, `different` (where, and what it should be), or why not tried."""
+    with tempfile.TemporaryDirectory(prefix="scaf-hunt-") as folder:
+        name, to = f"{folder}/program{generate.SUFFIX[choice['language']]}", f"{folder}/program"
+        pathlib.Path(name).write_text(generate.source(choice))
+        done = subprocess.run(generate.command(choice, name, to), capture_output=True, text=True, cwd=folder)
+        if done.returncode != 0:
+            return choice, {"is": "not compiled", "why": done.stderr}
+        plain = run(choice, [to], dict(os.environ))
+        if plain == HUNG or any(run(choice, [to], dict(os.environ)) != plain for _ in range(2)):
+            return choice, {"is": "not deterministic"}
+        found = {"is": "same"}
+        if choice["pure"]:
+            found["resizable"] = House.doctor(to)["facts"]["resizable"]["resizable"] == "yes"
+        for way, (policy, options) in WAYS.items():
+            house = houses[policy]
+            got = run(choice, [*house.managed(*options), to], house.env)
+            if got != plain:
+                return choice, found | {"is": "different", "where": way, "plain": plain, "got": got}
+        return choice, found
+
+
+def run(choice, words, env):
+    env = dict(env, OMP_NUM_THREADS=str(choice["threads"]))
+    child = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        out, _ = child.communicate(timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        return HUNG
+    return child.returncode, out.decode(errors="replace")
+
+
+def shrink(choice, found, houses):
+    """The simplest choice of parts that fails as well."""
+    for part, simplest in generate.SIMPLEST.items():
+        if choice.get(part, simplest) == simplest or (part == "compiler" and choice["language"] != "c"):
+            continue
+        simpler, again = attempt(choice | {part: simplest}, houses)
+        if again["is"] == "different":
+            choice, found = simpler, again
+    return choice, found
+
+
+def say(choice, found):
+    what = " ".join(str(choice[part]) for part in ("way", "what", "frame", "out", "clause") if choice[part])
+    print(f"{choice['seed']}: {choice['compiler']} {choice['level']} {what}: {found['where']}:"
+          f" {found['plain']} became {found['got']}", flush=True)
+
+
+def keep(folder, choice, found):
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = "!" if choice["language"] == "fortran" else "//"
+    text = f"{mark} {json.dumps(choice)}\n{mark} {json.dumps(found)}\n{generate.source(choice)}"
+    (folder / f"{choice['seed']}{generate.SUFFIX[choice['language']]}").write_text(text)
+    say(choice, found)
+
+
+if __name__ == "__main__":
+    main()
