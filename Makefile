@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 BIN     := target/release
 KERNELS := build/kernels
 
-.PHONY: demo test soak faults suites versions reproducible deb deb-test wheel wheel-test build setup kernels \
+.PHONY: demo test hunt soak faults suites versions reproducible deb deb-test wheel wheel-test build setup kernels \
 	check-format lint unit loom e2e purity docs install clean
 
 demo:
@@ -34,6 +34,10 @@ FAULTS ?= 10000
 faults: build
 	SCAF_FAULTS=$(FAULTS) $(CARGO) test --release --locked -p scaf-tests campaign -- --nocapture
 	scripts/leftovers.sh
+
+# Generated programs, of which scaf must change none; it still changes some.
+hunt: build
+	python3 fuzz/programs/hunt.py --count $(or $(COUNT),300)
 
 # Real programs' own tests, managed and not; some minutes.
 suites: build setup kernels

@@ -55,7 +55,8 @@ __attribute__((noinline, unused)) static int slot(unsigned long key) {
     key++;
     for (int i = 0; i < MOST; i++) { unsigned long none = 0;
         if (__atomic_load_n(&keys[i], __ATOMIC_SEQ_CST) == key) return i;
-        if (__atomic_compare_exchange_n(&keys[i], &none, key, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return i; }
+        if (__atomic_compare_exchange_n(&keys[i], &none, key, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return i; }
     return 0; }
 """
 
@@ -68,7 +69,8 @@ def choose(seed):
     choice = {"seed": seed, "language": language, "compiler": compiler, "level": draw.choice(LEVELS),
               "pure": draw.random() < 0.3, "schedule": draw.choice(parts.SCHEDULES),
               "threads": draw.choice([2, 3, 4]), "rounds": draw.choice([20, 60, 200]),
-              "work": draw.choice([200, 2000]), "way": "", "frame": "parallel", "clause": "", "out": "printed"}
+              "work": draw.choice([200, 2000]), "way": "", "frame": "parallel", "clause": "",
+              "out": "printed"}
     if language == "fortran":
         choice["what"] = draw.choice(sorted(fortran.PURE if choice["pure"] else fortran.DEPENDENT))
         return choice

@@ -2,7 +2,7 @@
 
 hunt.py [--first SEED] [--count N]   tries so many seeds: 1 and 300 where nothing is said
         [--jobs N]                   so many at a time; as many as there are PUs where nothing is said
-        [--scaf FOLDER]              where scaf, scafd and libscaf.so are; target/release where nothing is said
+        [--scaf FOLDER]              where scaf, scafd and libscaf.so are; else target/release
         [--keep FOLDER]              shrinks what fails and keeps it there; build/hunt where nothing is said
 
 Each program runs plain, twice; what differs then is left out. Then it runs on one context beside another
@@ -30,7 +30,8 @@ from house import House
 PATIENCE_S = 20
 HUNG = ("hung",)
 # How it is run: the policy of the daemon, and the options of `scaf run`.
-WAYS = {"narrow": ("equi", ["--max", "1"]), "exact": ("equi", ["--max", "1", "--exact"]), "chaos": ("chaos", [])}
+WAYS = {"narrow": ("equi", ["--max", "1"]),
+        "exact": ("equi", ["--max", "1", "--exact"]), "chaos": ("chaos", [])}
 
 
 def main():

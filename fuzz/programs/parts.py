@@ -1,3 +1,4 @@
+# A table: its rows are as long as the programs' lines.
 """The parts of which programs are made: ways to learn who one is, uses of that, constructs, ways out.
 
 C and C++ parts are texts in which `who` stands for the way, `T` for the number of threads that the program
