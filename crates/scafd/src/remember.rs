@@ -206,7 +206,15 @@ pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
         Request::ForgetChecked(executable) => {
             memory.forget_checked(executable).map(|was| Reply::Forgotten(usize::from(was)))
         }
-        _ => return Reply::Error("that isn't about profiles".into()),
+        Request::Snapshot
+        | Request::History(_)
+        | Request::Machine
+        | Request::SetPolicy(_)
+        | Request::SetLimits(_)
+        | Request::SetLimitsOf(..)
+        | Request::Mold(_)
+        | Request::Decision(_)
+        | Request::Decisions(_) => return Reply::Error("that isn't about profiles".into()),
     };
     reply.unwrap_or_else(|e| Reply::Error(e.to_string()))
 }
