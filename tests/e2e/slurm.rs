@@ -3,7 +3,7 @@
 //! daemon is killed.
 
 use crate::support::slurm::{Kind, Slurm};
-use crate::support::{Done, PATIENCE, Setup, Start, compiled, wait_for};
+use crate::support::{Done, PATIENCE, Setup, Start, compiled, has_row, wait_for};
 use scafd::control::Program;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -75,7 +75,7 @@ fn two_jobs_share_a_node_and_what_they_had_is_in_their_records() {
     let jobs: BTreeSet<u32> = shared.programs.iter().map(number).collect();
     assert_eq!(jobs.len(), 2, "{jobs:?}");
     let said = setup.says(&["ps", "-v"]);
-    assert!(said.contains(&format!("job        {}.0 of user 0", number(&alone))), "{said}");
+    assert!(has_row(&said, "job", &format!("{}.0 of user 0", number(&alone))), "{said}");
     // Their records are written when they end, some seconds of sharing later.
     std::thread::sleep(Duration::from_secs(2));
     right(&second.finish().well());

@@ -57,6 +57,12 @@ pub fn limit(command: &mut Command, which: libc::__rlimit_resource_t, to: u64) {
     }
 }
 
+/// Whether a line of a text is this row, however wide the column of its names is.
+pub fn has_row(text: &str, name: &str, value: &str) -> bool {
+    let rows = text.lines().filter_map(|line| line.trim_start().strip_prefix(name));
+    rows.filter(|rest| rest.starts_with("  ")).any(|rest| rest.trim().starts_with(value))
+}
+
 pub fn kill(pid: u32) {
     setup::send(pid, libc::SIGKILL);
 }
