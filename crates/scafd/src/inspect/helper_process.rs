@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-const GENTLE: i32 = 19;
+const GENTLE: i32 = 10;
 /// CPU time of a helper, in seconds.
 const CPU_S: u64 = 10;
 /// Address space of a helper, in bytes: Python with scikit-learn, LightGBM and XGBoost takes 60 million. It
