@@ -1,7 +1,8 @@
 #!/bin/sh
 # The main job on real programs: two pairs side by side, without scaf, split by hand, and with scaf. Makes a
-# table and a picture of each pair. Takes under two minutes once everything is built. Without a Rust that is
-# new enough, or what else it takes to build, it shows the scaf that is installed.
+# table and a picture of each pair. Each program runs once before it is measured. Takes under three minutes
+# once everything is built. Without a Rust that is new enough, or what else it takes to build, it shows the
+# scaf that is installed.
 set -eu
 cd "$(dirname "$0")/.."
 mixes="demo-kernels demo-real"
@@ -54,11 +55,13 @@ for mix in $mixes; do
     echo
     echo "== $(sed -n 's/^description = "\(.*\)"$/\1/p' "bench/mixes/$mix.toml")"
     "$scaf" bench mix "bench/mixes/$mix.toml" --configs unmanaged,passive,pinned,equi,scaf \
-        --repetitions 1 --plot "build/demo/$mix.svg"
+        --warm --repetitions 1 --plot "build/demo/$mix.svg"
     pictures="$pictures build/demo/$mix.svg"
 done
 
 echo
 echo "Pictures of who had which threads when:$pictures"
-echo "STP is the sum of the programs' speedups over their own serial runs: more is better."
+echo "STP is the sum of the programs' speedups over their own serial runs: more is better. Each program ran"
+echo "once before, so that no run read its files from disk; then all was measured once. More often, so surer:"
+echo "$scaf bench mix bench/mixes/demo-real.toml"
 echo "Try it yourself: $scaf run -- ./your-program"

@@ -1,4 +1,3 @@
-# A table: its rows are as long as the programs' lines.
 """The parts of which programs are made: ways to learn who one is, uses of that, constructs, ways out.
 
 C and C++ parts are texts in which `who` stands for the way, `T` for the number of threads that the program
@@ -11,7 +10,8 @@ scaf for a given OMP_NUM_THREADS, by construction; hunt.py discards what isn't."
 WAYS = {
     "omp_get_thread_num": ("rank", "c c++", "", "omp_get_thread_num()"),
     "omp_get_ancestor_thread_num": ("rank", "c c++", "", "omp_get_ancestor_thread_num(1)"),
-    "ticket": ("rank", "c c++", "static long tickets;", "__atomic_fetch_add(&tickets, 1, __ATOMIC_SEQ_CST) % T"),
+    "ticket": ("rank", "c c++", "static long tickets;",
+        "__atomic_fetch_add(&tickets, 1, __ATOMIC_SEQ_CST) % T"),
     "ticket_by_omp": ("rank", "c c++", """static long tickets;
 static long draw(void) { long mine;
 #pragma omp atomic capture
@@ -34,8 +34,10 @@ static long draw(void) { pthread_mutex_lock(&drawing); long mine = tickets++ % T
     return (unsigned long)r; }""", "raw()"),
     "pthread_self": ("key", "c c++", "", "(unsigned long)pthread_self()"),
     "thrd_current": ("key", "c", "", "(unsigned long)thrd_current()"),
-    "this_thread": ("key", "c++", "", "(unsigned long)std::hash<std::thread::id>()(std::this_thread::get_id())"),
-    "thread_local_address": ("key", "c c++", "static __thread char mine_is_here;", "(unsigned long)&mine_is_here"),
+    "this_thread": ("key", "c++", "",
+        "(unsigned long)std::hash<std::thread::id>()(std::this_thread::get_id())"),
+    "thread_local_address": ("key", "c c++", "static __thread char mine_is_here;",
+        "(unsigned long)&mine_is_here"),
     "thread_local_number": ("key", "c c++", """static __thread unsigned long number;
 static unsigned long numbers;
 static unsigned long numbered(void) {
@@ -51,7 +53,8 @@ static unsigned long numbered(void) {
     return (unsigned long)__builtin_frame_address(0) >> 16; }""", "page()"),
     "pthread_getattr_np": ("key", "c c++", """static unsigned long stack(void) {
     pthread_attr_t a; void *low; size_t size; pthread_getattr_np(pthread_self(), &a);
-    pthread_attr_getstack(&a, &low, &size); pthread_attr_destroy(&a); return (unsigned long)low; }""", "stack()"),
+    pthread_attr_getstack(&a, &low, &size); pthread_attr_destroy(&a); return (unsigned long)low; }""",
+        "stack()"),
     "pthread_specific": ("key", "c c++", """static pthread_key_t slot; static unsigned long given;
 static pthread_once_t once = PTHREAD_ONCE_INIT; static void make(void) { pthread_key_create(&slot, NULL); }
 static unsigned long specific(void) { pthread_once(&once, make);
@@ -114,7 +117,8 @@ USES = {
     for (int i = first; i < last; i++) done[i] += 1;""",
                        "for (int i = 0; i < 64; i++) result += done[i] * (i + 1), done[i] = 0;"),
     "wait_for_count": ("count", "static int arrived;", """__atomic_fetch_add(&arrived, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&arrived, __ATOMIC_SEQ_CST) < T) sched_yield();""", "result += arrived; arrived = 0;"),
+    while (__atomic_load_n(&arrived, __ATOMIC_SEQ_CST) < T) sched_yield();""",
+        "result += arrived; arrived = 0;"),
     "wait_for_count_spinning": ("count", "static int arrived;",
         """__atomic_fetch_add(&arrived, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&arrived, __ATOMIC_SEQ_CST) < T) ;""", "result += arrived; arrived = 0;"),
@@ -122,7 +126,8 @@ USES = {
 __attribute__((constructor)) static void make_barrier(void) {
     pthread_barrier_init(&all, NULL, atoi(getenv("OMP_NUM_THREADS"))); }""", """pthread_barrier_wait(&all);
     __atomic_fetch_add(&taken, 1, __ATOMIC_SEQ_CST);""", "result += taken; taken = 0;"),
-    "condition_of_count": ("count", """static int arrived; static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    "condition_of_count": ("count", """static int arrived;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t came = PTHREAD_COND_INITIALIZER;""", """pthread_mutex_lock(&lock);
     if (++arrived == T) pthread_cond_broadcast(&came);
     while (arrived < T) pthread_cond_wait(&came, &lock);
@@ -224,7 +229,8 @@ PURE = {
     for (int i = 0; i < 256; i++) more[i] = cells[255 - i] * 3;
     }""", "for (int i = 0; i < 256; i++) result = result * 31 + more[i];"),
     "collapse": ("static long cells[256];", "#pragma omp parallel for collapse(2) SCHEDULE CLAUSES\n"
-                 "    for (int i = 0; i < 16; i++) for (int j = 0; j < 16; j++) cells[i * 16 + j] += work(i) + j;",
+                 "    for (int i = 0; i < 16; i++)\n"
+                 "        for (int j = 0; j < 16; j++) cells[i * 16 + j] += work(i) + j;",
                  "for (int i = 0; i < 256; i++) result = result * 31 + cells[i];"),
     "single_between": ("static long cells[256], pivot;", """#pragma omp parallel CLAUSES
     {

@@ -36,7 +36,7 @@
 //! Kinds of handlers. Paths start in `exports.rs`, at `crates/libscaf/src/entry/` or, for `members`, at
 //! `crates/libscaf/src/region/mechanisms/gather/`:
 //! - `caller`: the handler gets the arguments, and the return address behind them. It answers members
-//!   (`gather::around`) and calls the field of `Runtime` for everybody else;
+//!   (`gather::current`) and calls the field of `Runtime` for everybody else;
 //! - `loops`: the same, for the function of the symbol's name in `gomp/loops.rs`;
 //! - `members`: members go on at the handler with all arguments, others at the runtime's function;
 //! - `divert`: the same for code of LLVM's compilers, by a load, a comparison and a jump;

@@ -1,6 +1,6 @@
 //! A table: functions of the C, C++, Fortran and other libraries.
 
-use crate::runtime::{are_in_order, is_of_family};
+use crate::runtime::{are_in_order, is_of_family, optional};
 
 /// A row: what is known of a function of a library, or of several.
 #[derive(Debug)]
@@ -58,29 +58,11 @@ macro_rules! rows {
             Function {
                 names: &[$(stringify!($name)),+],
                 class: Class::$class,
-                arguments: arguments!($($arguments)?),
+                arguments: optional!(@count $($arguments)?),
                 traits: 0 $($(| traits::$traits)*)?,
-                later: later!($($later)?),
+                later: optional!(@is $($later)?),
             },
         )*];
-    };
-}
-
-macro_rules! arguments {
-    () => {
-        None
-    };
-    ($arguments:literal) => {
-        Some($arguments)
-    };
-}
-
-macro_rules! later {
-    () => {
-        false
-    };
-    (later) => {
-        true
     };
 }
 

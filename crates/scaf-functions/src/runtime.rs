@@ -137,6 +137,7 @@ macro_rules! optional {
         true
     };
 }
+pub(crate) use optional;
 
 runtime_functions!(rows);
 

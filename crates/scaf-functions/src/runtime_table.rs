@@ -9,7 +9,7 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     GOMP_atomic_end: neutral, Nothing(0);
     GOMP_atomic_start(Pointer) -> Pointer: ours, Nothing(0) => caller gomp::tasks::atomic_start;
     GOMP_barrier(): ours, Nothing(0) => caller gomp::waits::barrier;
-    GOMP_barrier_cancel() -> bool: ours, Nothing(1) => caller gomp::waits::barrier_cancel;
+    GOMP_barrier_cancel() -> bool: ours, Nothing(0) => caller gomp::waits::barrier_cancel;
     GOMP_cancel(c_int, bool) -> bool: ours [CANCELS] => caller gomp::waits::cancel;
     GOMP_cancellation_point(c_int) -> bool: ours => caller gomp::waits::cancellation_point;
     GOMP_critical_end: neutral, Nothing(0);

@@ -68,3 +68,20 @@ fn what_no_runtime_exports_is_unknown() {
         assert!(is_runtimes(name.as_bytes()) && find(name.as_bytes()).is_none(), "{name}");
     }
 }
+
+/// By `libgomp_g.h` of GCC 14.
+#[test]
+fn functions_of_libgomp_take_as_many_arguments_as_its_header_says() {
+    let documented: [(u8, &[&str]); 4] = [
+        (0, &["atomic_end", "atomic_start", "barrier", "barrier_cancel", "critical_end", "critical_start"]),
+        (0, &["loop_end", "loop_end_cancel", "loop_end_nowait", "ordered_end", "ordered_start", "taskwait"]),
+        (0, &["sections_end", "sections_end_cancel", "sections_end_nowait", "single_start", "taskyield"]),
+        (1, &["critical_name_end", "critical_name_start", "sections_start"]),
+    ];
+    for (count, names) in documented {
+        for name in names {
+            let row = find(format!("GOMP_{name}").as_bytes()).expect("its row");
+            assert_eq!(row.arguments, Some(count), "{name}");
+        }
+    }
+}

@@ -11,7 +11,7 @@
 //! the *efficiency* is E = S/p; *STP*, system throughput, is the sum of speedups.
 
 #![forbid(unsafe_code)]
-#![allow(missing_docs)] // names say enough of many items
+#![allow(missing_docs)] // names and types say it of sets, shares and figures; units and ranges are there
 
 mod allocation;
 mod apportion;

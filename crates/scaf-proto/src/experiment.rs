@@ -12,6 +12,7 @@ const ADDRESS: u64 = (1 << 48) - 1;
 pub struct Order(u64);
 
 impl Order {
+    /// No experiment.
     pub const NONE: Order = Order(0);
 
     /// An experiment with the region whose outlined function is at `address`; `number` tells orders apart.
@@ -41,6 +42,7 @@ impl Order {
     }
 }
 
+/// What became of an experiment, by its number on the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Outcome {
@@ -63,6 +65,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// All of them, by number.
     pub const ALL: [Outcome; 8] = [
         Outcome::Measured,
         Outcome::NoRoom,
@@ -74,15 +77,18 @@ impl Outcome {
         Outcome::Late,
     ];
 
+    /// The one of that number.
     pub fn of(number: u32) -> Option<Outcome> {
         Outcome::ALL.into_iter().find(|outcome| *outcome as u32 == number)
     }
 }
 
+/// The latest experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Account {
     /// The address of the region's outlined function.
     pub region: u64,
+    /// What became of it.
     pub outcome: Outcome,
     /// CPU time of the region on one context, in nanoseconds; 0 unless [`Outcome::Measured`].
     pub cpu_ns: u64,

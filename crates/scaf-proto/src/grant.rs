@@ -43,6 +43,7 @@ impl Word {
         (self.0 >> 24 & 0xff) as u32
     }
 
+    /// Number of the decision; it grows, and may wrap.
     #[inline(always)]
     pub fn epoch(self) -> u32 {
         (self.0 >> 32) as u32
@@ -86,12 +87,15 @@ flags! {
 /// A set of PUs by operating-system index.
 pub type Mask = [u64; MASK_WORDS];
 
+/// How many PUs are in it.
 pub fn count(mask: &Mask) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
 }
 
+/// A program's PUs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Masks {
+    /// Those granted.
     pub granted: Mask,
     /// The affinity that the program would have without scaf.
     pub own: Mask,

@@ -31,7 +31,9 @@ pub const STEP_SHIFT: u32 = 16;
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Hello {
+    /// [`MAGIC`].
     pub magic: u32,
+    /// [`VERSION`] of the client.
     pub version: u32,
     /// [`ATTACH`], [`MORE_MODULES`] or [`ENTERED`].
     pub kind: u32,
@@ -61,6 +63,7 @@ pub struct Hello {
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Welcome {
+    /// [`MAGIC`].
     pub magic: u32,
     /// [`VERSION`] of the daemon. With another version no file descriptors come.
     pub version: u32,
@@ -73,6 +76,7 @@ const _: () = {
     assert!(size_of::<Welcome>() == 16);
 };
 
+/// Why a packet isn't taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// No packet of this protocol.
@@ -102,6 +106,7 @@ impl Hello {
         }
     }
 
+    /// The packet as it is sent.
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: Hello is repr(C), of integers without padding (asserted above): all bytes are initialised.
         unsafe { core::slice::from_raw_parts((self as *const Self).cast(), size_of::<Self>()) }
@@ -152,6 +157,7 @@ impl Hello {
 }
 
 impl Welcome {
+    /// The packet as it is sent.
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: Welcome is repr(C), of integers without padding (asserted above): all bytes are
         // initialised.

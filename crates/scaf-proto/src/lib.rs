@@ -9,7 +9,6 @@
 //!   what it says as a [`rank`] of an MPI job;
 //! - [`experiment`]: what both pages say about serial experiments.
 #![cfg_attr(not(any(test, loom)), no_std)]
-#![allow(missing_docs)] // names say enough of many items
 
 pub mod experiment;
 pub mod grant;

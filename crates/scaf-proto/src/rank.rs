@@ -27,6 +27,7 @@ impl Rank {
         self.waits.store(u64::from(waits), Ordering::Release);
     }
 
+    /// Whether it waits in MPI for others, outside of parallel regions.
     pub fn waits(&self) -> bool {
         self.waits.load(Ordering::Acquire) != 0
     }

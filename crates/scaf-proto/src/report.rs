@@ -14,6 +14,7 @@ use crate::{MAGIC, VERSION, seq};
 pub const SLOTS: usize = 30;
 
 const NAME_WORDS: usize = 8;
+/// Bytes of a function's name; of a longer one the beginning is kept.
 pub const NAME_BYTES: usize = 4 * NAME_WORDS;
 
 /// What the program has done so far that limits what may be done to it (bits of [`Totals::facts`]).
@@ -71,9 +72,11 @@ pub struct SlotCopy {
     pub team: u32,
     /// When that region was entered.
     pub entered: u64,
+    /// Regions that ended.
     pub regions: u64,
     /// Regions among them whose team size the program fixed.
     pub promised: u64,
+    /// Ticks from the entries of these to their ends.
     pub wall: u64,
     /// Wall ticks times team size.
     pub capacity: u64,
@@ -224,6 +227,7 @@ pub struct ReportPage {
     rank: Rank,
 }
 
+/// What the page says of the program as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totals {
     /// Team size that the program would have without scaf; 0 until known.

@@ -19,6 +19,7 @@ const COUNTS: u64 = 1 << 63;
 const RUN_BITS: u32 = 20;
 const RUNS: u64 = (1 << RUN_BITS) - 1;
 
+/// Which region at which DoP; what a row is found by.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Key(u64);
 
@@ -53,11 +54,13 @@ impl Key {
         (region & (marks - 1), region & marks != 0)
     }
 
+    /// The DoP, at most 32,767.
     pub fn dop(self) -> u32 {
         (self.0 >> ADDRESS_BITS) as u32 & MOST
     }
 }
 
+/// The runs of one region at one DoP.
 #[repr(C)]
 pub struct Row {
     key: AtomicU64,
@@ -69,6 +72,7 @@ pub struct Row {
 /// A row as it was at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RowCopy {
+    /// Which region at which DoP.
     pub key: Key,
     sum: u64,
     work: u64,
@@ -77,7 +81,9 @@ pub struct RowCopy {
 /// What a row tells of the time between two readings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Since {
+    /// Runs that ended.
     pub runs: u64,
+    /// Ticks from their entries to their ends.
     pub wall: u64,
     /// Their iterations, where those are counted; else as many as there were runs.
     pub work: u64,
@@ -99,6 +105,7 @@ impl RowCopy {
     }
 }
 
+/// All rows. A region that finds no free one isn't reported.
 #[repr(C)]
 pub struct Rows([Row; ROWS]);
 

@@ -4,25 +4,34 @@
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
+/// Runtimes of one process; further ones aren't reported.
 pub const MOST_RUNTIMES: usize = 12;
 /// Bytes of a file's name. Of a longer one the end is kept.
 pub const FILE_BYTES: usize = 176;
 
+/// What sort of runtime it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Kind {
+    /// GCC's OpenMP.
     Libgomp = 1,
+    /// LLVM's OpenMP.
     Libomp = 2,
+    /// Intel's OpenMP.
     Libiomp = 3,
+    /// oneTBB.
     Tbb = 4,
     /// OpenBLAS on its own threads.
     OpenBlas = 5,
+    /// Intel's MKL.
     Mkl = 6,
+    /// BLIS on its own threads.
     Blis = 7,
     /// The program itself, by `scaf.h`.
     Api = 8,
 }
 
+/// How it follows a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Promise {
@@ -41,6 +50,7 @@ pub enum Promise {
 macro_rules! from_number {
     ($type:ident: $($value:ident)*) => {
         impl $type {
+            /// The one of that number.
             pub fn from_number(number: u32) -> Option<$type> {
                 [$($type::$value),*].into_iter().find(|it| *it as u32 == number)
             }
@@ -51,6 +61,7 @@ macro_rules! from_number {
 from_number!(Kind: Libgomp Libomp Libiomp Tbb OpenBlas Mkl Blis Api);
 from_number!(Promise: Regions Follows Exact Left Notified);
 
+/// A place for one runtime.
 #[repr(C)]
 pub struct Runtime {
     kind: AtomicU32,
@@ -65,7 +76,9 @@ pub struct Runtime {
 /// One runtime, as read. The daemon takes the file's name for hostile, like everything else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuntimeCopy {
+    /// Its sort.
     pub kind: Kind,
+    /// How it follows.
     pub promise: Promise,
     /// Threads that it may use now; 0 if unknown.
     pub threads: u32,
@@ -77,6 +90,7 @@ pub struct RuntimeCopy {
     pub file: [u8; FILE_BYTES],
 }
 
+/// The places of all runtimes.
 #[repr(C)]
 pub struct Runtimes([Runtime; MOST_RUNTIMES]);
 

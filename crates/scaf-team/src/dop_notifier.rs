@@ -33,8 +33,8 @@ impl DopNotifier {
     pub fn due(&self, dop: u32, now_ms: u64) -> Due {
         let rest = (self.at_ms + REST_MS).saturating_sub(now_ms);
         match self.dop {
-            told if told == dop => Due::Known,
-            told if dop < told || told == 0 || rest == 0 => Due::Now,
+            notified if notified == dop => Due::Known,
+            notified if dop < notified || notified == 0 || rest == 0 => Due::Now,
             _ => Due::In(rest.min(REST_MS) as u32),
         }
     }

@@ -177,20 +177,20 @@ mod tests {
         assert_eq!(shares(0, Balanced, 2), [None; 2]);
     }
 
-    fn told<N, D>(first: N, last: N, stride: D, has_last: bool) -> Answer<N, D> {
+    fn answered<N, D>(first: N, last: N, stride: D, has_last: bool) -> Answer<N, D> {
         Answer { first, last, stride, has_last }
     }
 
     #[test]
     fn what_llvms_runtime_was_seen_to_tell() {
         // For a loop known to be empty, code asks from 0 to the largest number, and goes by their difference.
-        assert_eq!(answer(Balanced, (0u32, u32::MAX, 1), 2, 4), told(0, u32::MAX, 0, false));
-        assert_eq!(answer(Balanced, (0u64, u64::MAX, 1), 2, 4), told(0, u64::MAX, 0, false));
+        assert_eq!(answer(Balanced, (0u32, u32::MAX, 1), 2, 4), answered(0, u32::MAX, 0, false));
+        assert_eq!(answer(Balanced, (0u64, u64::MAX, 1), 2, 4), answered(0, u64::MAX, 0, false));
         let (n, chunk) = (1_023_733_064i32, 801_722_143);
-        assert_eq!(answer(Chunks(chunk), (0, n, 1), 0, 6), told(0, 801_722_142, 1_603_444_286, false));
-        assert_eq!(answer(Chunks(chunk), (0, n, 1), 3, 6), told(n + 1, n, 1_603_444_286, false));
+        assert_eq!(answer(Chunks(chunk), (0, n, 1), 0, 6), answered(0, 801_722_142, 1_603_444_286, false));
+        assert_eq!(answer(Chunks(chunk), (0, n, 1), 3, 6), answered(n + 1, n, 1_603_444_286, false));
         assert_eq!(answer(Chunks(1 << 29), (0, (1 << 30) - 1, 1), 7, 8).stride, 1 << 30);
-        assert_eq!(answer(Balanced, (5i64, 4, 1), 0, 2), told(5, 4, 1, false));
+        assert_eq!(answer(Balanced, (5i64, 4, 1), 0, 2), answered(5, 4, 1, false));
     }
 
     fn any_deal() -> impl Strategy<Value = StaticSchedule> {
@@ -201,12 +201,12 @@ mod tests {
         ]
     }
 
-    fn run<N, D: Copy + Into<i128>>(deal: StaticSchedule, told: Answer<N, D>, last: N, step: D) -> Vec<i128>
+    fn run<N, D: Copy + Into<i128>>(deal: StaticSchedule, answer: Answer<N, D>, last: N, step: D) -> Vec<i128>
     where
         N: Number<Difference = D> + Into<i128>,
     {
-        let (step, stride, end): (i128, i128, i128) = (step.into(), told.stride.into(), last.into());
-        let (mut from, mut to): (i128, i128) = (told.first.into(), told.last.into());
+        let (step, stride, end): (i128, i128, i128) = (step.into(), answer.stride.into(), last.into());
+        let (mut from, mut to): (i128, i128) = (answer.first.into(), answer.last.into());
         let within = |at: i128, to: i128| if step > 0 { at <= to } else { at >= to };
         let mut done = Vec::new();
         loop {
@@ -231,9 +231,9 @@ mod tests {
     where
         N: Number<Difference = D> + Into<i128>,
     {
-        let told: Vec<Answer<N, D>> =
+        let answers: Vec<Answer<N, D>> =
             (0..team).map(|me| answer(deal, (first, last, step), me, team)).collect();
-        let runs: Vec<Vec<i128>> = told.iter().map(|told| run(deal, *told, last, step)).collect();
+        let runs: Vec<Vec<i128>> = answers.iter().map(|answer| run(deal, *answer, last, step)).collect();
         let mut done: Vec<i128> = runs.iter().flatten().copied().collect();
         done.sort_unstable();
         let by: i128 = step.into();
@@ -243,10 +243,10 @@ mod tests {
         let ends = expected.last().copied();
         expected.sort_unstable();
         done == expected
-            && told
+            && answers
                 .iter()
                 .zip(&runs)
-                .all(|(told, run)| told.has_last == (ends.is_some() && run.contains(&ends.unwrap_or(0))))
+                .all(|(answer, run)| answer.has_last == (ends.is_some() && run.contains(&ends.unwrap_or(0))))
     }
 
     proptest! {

@@ -5,8 +5,6 @@
 //! A *PU* is a hardware context, known by the operating system's index, as in affinity masks. A *logical*
 //! index numbers objects such that neighbours share more.
 
-#![allow(missing_docs)] // names say enough of many items
-
 mod convert;
 
 use hwlocality::Topology as Hwloc;
@@ -14,6 +12,7 @@ use hwlocality::topology::builder::BuildFlags;
 use scaf_policy::Topology;
 use std::path::{Path, PathBuf};
 
+/// Where a topology comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
     /// This machine's online PUs, including those that this process may not use.
@@ -36,6 +35,8 @@ impl Source {
     }
 }
 
+/// Why there is no topology; the messages say what to do.
+#[allow(missing_docs)] // they say enough of the fields, too
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot read this machine's topology ({reason}); see whether `lstopo` can")]

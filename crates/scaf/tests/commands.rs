@@ -187,6 +187,32 @@ fn a_mix_without_daemons_is_measured_in_json_and_drawn() {
     );
 }
 
+/// A program's first run may read its files from disk, which is nobody's merit and nobody's fault.
+#[test]
+fn a_first_run_doesnt_count_if_it_is_to_warm_up() {
+    let _alone = alone();
+    let serial_s = |options: &[&str]| {
+        let scaf = Scaf::new();
+        let cached = scaf.folder.path().join("cached");
+        let script = format!("test -e {0} || {{ touch {0}; sleep 2; }}; echo same", cached.display());
+        let mix = scaf.file(
+            "mix.toml",
+            &format!(
+                "name = 'w'\n[[program]]\nname = 'a'\ncommand = ['sh', '-c', '{script}']\nresult = \
+                'stdout-hash'\n"
+            ),
+        );
+        let words = ["bench", "mix", &mix, "--json", "--configs", "unmanaged", "--repetitions", "1"];
+        let output = scaf.run(&[&words, options].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(json["warmed"], !options.is_empty());
+        json["configs"][0]["programs"][0]["serial_s"].as_f64().expect("a number")
+    };
+    let [cold, warm] = [serial_s(&[]), serial_s(&["--warm"])];
+    assert!(cold >= 2.0 && warm < cold - 1.0, "{cold} {warm}");
+}
+
 #[test]
 fn a_wrong_result_is_told_and_the_exit_status_says_so() {
     let scaf = Scaf::new();

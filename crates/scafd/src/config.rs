@@ -29,7 +29,7 @@ pub struct Config {
     pub idle_exit_s: Option<u64>,
     pub rc_s: f64,
     pub max_clients_per_uid: u32,
-    pub tell: Tell,
+    pub tell: Visible,
     pub users: Users,
     pub lease_s: f64,
     pub reserve: u32,
@@ -60,7 +60,7 @@ impl Default for Config {
             idle_exit_s: None,
             rc_s: 1.0,
             max_clients_per_uid: 256,
-            tell: Tell::Own,
+            tell: Visible::Own,
             users: Users::Equal,
             lease_s: 5.0,
             reserve: 0,
@@ -84,7 +84,7 @@ impl Default for Config {
 /// Whose programs are shown to users other than root and the daemon's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Tell {
+pub enum Visible {
     /// Their own; of others' the number and the contexts.
     Own,
     /// Everyone's.
@@ -125,7 +125,7 @@ struct File {
     idle_exit_s: Option<u64>,
     rc_s: Option<Spanned<f64>>,
     max_clients_per_uid: Option<Spanned<u32>>,
-    tell: Option<Tell>,
+    tell: Option<Visible>,
     users: Option<Users>,
     lease_s: Option<Spanned<f64>>,
     reserve: Option<u32>,

@@ -38,7 +38,7 @@ fn every_key_is_taken_in() {
             idle_exit_s: Some(5),
             rc_s: 0.5,
             max_clients_per_uid: 3,
-            tell: Tell::All,
+            tell: Visible::All,
             users: Users::ByProgram,
             lease_s: 2.0,
             reserve: 1,

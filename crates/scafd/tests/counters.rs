@@ -8,7 +8,7 @@ use scaf_policy::counters::{Counts, Event, Reading};
 use scafd::control::CountersAre;
 use scafd::observe::Observer;
 use scafd::observe::clock::cpu_ns;
-use scafd::observe::counters::{Access, Chosen, Counter, Counting, Name, Note, examine};
+use scafd::observe::counters::{Access, Chosen, Counter, Counting, Failure, Name, examine};
 use scafd::observe::proc_pid::Process;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -119,11 +119,11 @@ fn an_event_that_a_unit_names_in_sysfs_is_counted() {
     assert!(second.count > first.count, "{first:?} {second:?}");
 }
 
-/// Reads a program once, with its CPU clock, and gives what was counted and what was noted.
-fn read(counting: &mut Counting, process: &Process, pid: u32) -> (Option<Counts>, Vec<Note>) {
-    let mut notes = Vec::new();
-    let counts = counting.read(ProgramId(1), process, None, cpu_ns(pid), |note| notes.push(note));
-    (counts, notes)
+/// Reads a program once, with its CPU clock, and gives what was counted and what failed.
+fn read(counting: &mut Counting, process: &Process, pid: u32) -> (Option<Counts>, Vec<Failure>) {
+    let mut failures = Vec::new();
+    let counts = counting.read(ProgramId(1), process, None, cpu_ns(pid), |failure| failures.push(failure));
+    (counts, failures)
 }
 
 #[test]
@@ -138,10 +138,10 @@ fn a_program_is_counted_from_its_second_reading_on() {
     assert_eq!(read(&mut counting, &process, client.pid()), (None, vec![]));
     assert_eq!(counting.access(), Some(Access::There));
     client.tell("burn 2 40");
-    let (counts, notes) = read(&mut counting, &process, client.pid());
+    let (counts, failures) = read(&mut counting, &process, client.pid());
     let counted = counts.unwrap().of(Event::Instructions).unwrap();
     assert!(counted.count >= 7e7 && counted.cpu_s >= 0.07 && counted.share == 1.0, "{counted:?}");
-    assert_eq!(notes, []);
+    assert_eq!(failures, []);
     counting.close(ProgramId(1));
     assert_eq!(read(&mut counting, &process, client.pid()).0, None);
 }
@@ -196,8 +196,11 @@ fn an_event_that_was_named_and_is_not_there_is_told_once() {
     let mut counting = Counting::new(Path::new("/"), Some(chosen));
     let own = std::process::id();
     let process = Process::new(Path::new("/"), own);
-    let (_, notes) = read(&mut counting, &process, own);
-    assert!(matches!(&notes[..], [Note::Chosen(why)] if why.contains("no unit 'nowhere'")), "{notes:?}");
+    let (_, failures) = read(&mut counting, &process, own);
+    assert!(
+        matches!(&failures[..], [Failure::Chosen(why)] if why.contains("no unit 'nowhere'")),
+        "{failures:?}"
+    );
     assert_eq!(read(&mut counting, &process, own).1, []);
 }
 

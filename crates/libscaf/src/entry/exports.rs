@@ -51,7 +51,7 @@ macro_rules! export {
                 // SAFETY: `this` is the calling thread's. The answer is gone on at with the caller's own
                 // arguments: the function of this name, in the runtime that the caller would have reached.
                 unsafe {
-                    if gather::around(this).is_some() {
+                    if gather::current().is_some() {
                         return $handler as *const () as usize;
                     }
                     let real = place(this, caller).and_then(|(runtime, _)| runtime.$symbol);

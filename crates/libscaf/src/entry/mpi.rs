@@ -110,17 +110,17 @@ static YIELDS_FOR_US: AtomicBool = AtomicBool::new(false);
 /// Has Open MPI yield where it polls in vain, for the call that is heard, or no longer. By itself it does so
 /// only where it knows of more ranks than cores. What comes of it is [`is_turn`]'s. `mpi` is an address in
 /// its library.
-fn have_polls_told(mpi: usize, told: bool) {
+fn set_polls_yield(mpi: usize, yields: bool) {
     type Set = unsafe extern "C" fn(bool) -> bool;
     static SET: Real = Real::called(c"opal_progress_set_yield_when_idle");
-    if !told && !YIELDS_FOR_US.swap(false, Ordering::Relaxed) {
+    if !yields && !YIELDS_FOR_US.swap(false, Ordering::Relaxed) {
         return;
     }
     // SAFETY: Open MPI's function has this type since 1.0; it writes a variable, and answers what that was.
     unsafe {
         if let Some(set) = SET.get::<Set>(mpi)
-            && !set(told)
-            && told
+            && !set(yields)
+            && yields
         {
             YIELDS_FOR_US.store(true, Ordering::Relaxed);
         }
@@ -183,11 +183,11 @@ macro_rules! waits {
                     let place = 0u8;
                     let is_heard = mpi_rank::begin((&raw const place).addr());
                     if is_heard {
-                        have_polls_told(real as usize, true);
+                        set_polls_yield(real as usize, true);
                     }
                     let result = real($($argument),*);
                     if is_heard {
-                        have_polls_told(real as usize, false);
+                        set_polls_yield(real as usize, false);
                         mpi_rank::end();
                     }
                     result

@@ -1,4 +1,4 @@
-//! The table of the process's runtimes, from which the daemon is told of them.
+//! The table of the process's runtimes, which are reported to the daemon.
 
 use super::{api, blas, tbb};
 use crate::link::pages;
@@ -10,8 +10,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use scaf_proto::runtimes::{Kind, MOST_RUNTIMES, Promise};
 
 static KINDS: [Discover; 4] = [openmp, tbb::discover, blas::discover, api::discover];
-/// Runtimes that the daemon was told of, by their places on the report page.
-static TOLD: [AtomicUsize; MOST_RUNTIMES] = [const { AtomicUsize::new(0) }; MOST_RUNTIMES];
+/// Runtimes that were reported to the daemon, by their places on the report page.
+static REPORTED: [AtomicUsize; MOST_RUNTIMES] = [const { AtomicUsize::new(0) }; MOST_RUNTIMES];
 
 /// Tells the daemon of all runtimes. Threads that do so at the same time write the same.
 pub fn tell() {
@@ -27,8 +27,8 @@ pub fn tell() {
 }
 
 fn place_of(id: usize) -> Option<usize> {
-    TOLD.iter().position(|told| {
-        let there = told.compare_exchange(0, id, Ordering::Relaxed, Ordering::Relaxed);
+    REPORTED.iter().position(|slot| {
+        let there = slot.compare_exchange(0, id, Ordering::Relaxed, Ordering::Relaxed);
         there.is_ok() || there == Err(id)
     })
 }

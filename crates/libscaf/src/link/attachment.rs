@@ -39,7 +39,7 @@ const GREETED: u32 = 1;
 const ATTACHED: u32 = 2;
 /// The process that this is, once it has had a connection; else 0.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
-static MODULES_TOLD: AtomicU32 = AtomicU32::new(0);
+static MODULES_REPORTED: AtomicU32 = AtomicU32::new(0);
 /// Number of the grant under which lent contexts were asked back last; 0 for none.
 static ASKED_BACK: AtomicU32 = AtomicU32::new(0);
 /// Told to the daemon: threads without scaf, at least 1, and whether a library computes on several threads.
@@ -115,7 +115,7 @@ fn is_due(now: u64) -> bool {
     // A counter that was set back (a machine that was moved or slept) must not keep us from looking.
     now >= next
         || next.wrapping_sub(now) > 2 * LOOK_TICKS
-        || modules::met() != MODULES_TOLD.load(Ordering::Relaxed)
+        || modules::met() != MODULES_REPORTED.load(Ordering::Relaxed)
 }
 
 /// Takes the socket for the calling thread, until [`NEXT_LOOK`] is set again; what that was. `None` if
@@ -138,7 +138,7 @@ fn look(now: u64, runtime: Option<&Runtime>) {
 
 /// Nobody needs to know of anything that is new. The next to come here does so in a second.
 fn look_no_more(now: u64) {
-    MODULES_TOLD.store(modules::met(), Ordering::Relaxed);
+    MODULES_REPORTED.store(modules::met(), Ordering::Relaxed);
     modules::NEWS.store(0, Ordering::Relaxed);
     NEXT_LOOK.store(now.wrapping_add(LOOK_TICKS), Ordering::Release);
 }
@@ -183,7 +183,7 @@ fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
 }
 
 fn greet() {
-    MODULES_TOLD.store(modules::met(), Ordering::Relaxed);
+    MODULES_REPORTED.store(modules::met(), Ordering::Relaxed);
     // Before there is a socket that a child would have.
     forked::watch();
     if !socket::connect() {
@@ -212,7 +212,7 @@ fn send(kind: u32) -> bool {
             | if AT_WORK.load(Ordering::Relaxed) { FLAG_AT_WORK } else { 0 }
             | if STARTING.load(Ordering::Relaxed) { FLAG_STARTING } else { 0 }
             | u32::from(settings.step) << STEP_SHIFT,
-        modules: MODULES_TOLD.load(Ordering::Relaxed),
+        modules: MODULES_REPORTED.load(Ordering::Relaxed),
         natural: NATURAL.load(Ordering::Relaxed),
         min: settings.min,
         max: settings.max,
@@ -234,7 +234,7 @@ fn take_answer(patience_ms: c_int) {
     drop(answer);
     if attached && pages::grant().is_current() {
         pages::report().stamp();
-        pages::report().set_modules(MODULES_TOLD.load(Ordering::Relaxed));
+        pages::report().set_modules(MODULES_REPORTED.load(Ordering::Relaxed));
         affinity::take_from_grant();
         ASKED_BACK.store(0, Ordering::Relaxed);
         hooks::call(hooks::get().attached);
@@ -259,11 +259,11 @@ fn is_page(fd: c_int) -> bool {
 /// While attached: tells of new modules; if it is `time`, looks whether the daemon is still there.
 fn check(time: bool) {
     let met = modules::met();
-    let told = MODULES_TOLD.swap(met, Ordering::Relaxed);
-    if met != told {
+    let sent = MODULES_REPORTED.swap(met, Ordering::Relaxed);
+    if met != sent {
         pages::report().set_modules(met);
         if socket::is_ours() && !send(MORE_MODULES) {
-            MODULES_TOLD.store(told, Ordering::Relaxed);
+            MODULES_REPORTED.store(sent, Ordering::Relaxed);
         }
     }
     if time && (!socket::is_open() || pages::grant().is_expired(clock::ns(libc::CLOCK_MONOTONIC))) {
@@ -276,27 +276,27 @@ fn check(time: bool) {
 }
 
 /// While contexts of the program are lent: tells the daemon that they are needed, once a grant. True if it
-/// was told just now. If the socket is in use or full, a later region tells, or the daemon finds out.
+/// was sent just now. If the socket is in use or full, a later region tells, or the daemon finds out.
 #[cold]
 #[inline(never)]
 pub fn ask_back(epoch: u32) -> bool {
     if ASKED_BACK.load(Ordering::Relaxed) == epoch {
         return false;
     }
-    let told = request_read();
-    if told {
+    let sent = request_read();
+    if sent {
         ASKED_BACK.store(epoch, Ordering::Relaxed);
     }
-    told
+    sent
 }
 
 /// Has the daemon look at the report page now. False if the socket is in use or full.
 pub fn request_read() -> bool {
     undisturbed(|| {
         let Some(next) = take_socket() else { return false };
-        let told = STATE.load(Ordering::Relaxed) == ATTACHED && send(ENTERED);
+        let sent = STATE.load(Ordering::Relaxed) == ATTACHED && send(ENTERED);
         NEXT_LOOK.store(next, Ordering::Release);
-        told
+        sent
     })
 }
 
@@ -358,5 +358,5 @@ pub fn after_fork() {
     hang_up();
     PROCESS.store(0, Ordering::Relaxed);
     NEXT_LOOK.store(0, Ordering::Relaxed);
-    MODULES_TOLD.store(0, Ordering::Relaxed);
+    MODULES_REPORTED.store(0, Ordering::Relaxed);
 }

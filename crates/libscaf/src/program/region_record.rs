@@ -26,7 +26,7 @@ const SAMPLE: u32 = 61;
 /// Measured runs in a row that must be short, without tasks and nested regions, before runs are left out.
 const STREAK: u64 = 4;
 /// The same for runs of one thread, whose time isn't taken at all. More than a multigrid cycle has on its
-/// coarse levels, so that its long runs on fine levels aren't missed; and one bit of a note.
+/// coarse levels, so that its long runs on fine levels aren't missed; and one bit of a record.
 const STREAK_ALONE: u64 = 128;
 
 /// Bits 0 to 15: the useful share of a team's time; 16 to 31: wall ticks with one thread; both smoothed. 32
@@ -46,7 +46,7 @@ const _: () = assert!(ROWS <= 0xff);
 /// One bit: the region is reported by its barriers, from its start.
 const MARKED: u64 = 1 << 60;
 
-/// A bit of a note: members of the region's gathered team got stuck too often.
+/// A bit of a record: members of the region's gathered team got stuck too often.
 const STUCK: u64 = 1 << 61;
 
 /// Runs of a region with teams of one size.
@@ -106,11 +106,11 @@ impl Record {
 
     /// A run took `wall` ticks, and nothing else is known of it.
     #[inline(always)]
-    pub fn learn_length(note: &AtomicU64, wall: u64) {
-        let before = note.load(Ordering::Relaxed);
+    pub fn learn_length(record: &AtomicU64, wall: u64) {
+        let before = record.load(Ordering::Relaxed);
         let now = before & (ROW | MARKED | STUCK) | length(before, wall);
         if before != now {
-            note.store(now, Ordering::Relaxed);
+            record.store(now, Ordering::Relaxed);
         }
     }
 
@@ -169,12 +169,12 @@ impl Record {
         if wall > short_ticks(threads) || !plain {
             return Record::learn_length(code.record, wall);
         }
-        let note = Record::of(code);
+        let record = Record::of(code);
         let all = wall.wrapping_mul(threads).max(1);
         let share = (useful << 16).checked_div(all).unwrap_or(0).min(0xffff);
-        let streak = note.team_streak();
-        let share = smooth(streak, note.0 & 0xffff, share);
-        let rest = note.0 & !(LENGTH | 0xff_0000_ffff) | length(note.0, wall);
+        let streak = record.team_streak();
+        let share = smooth(streak, record.0 & 0xffff, share);
+        let rest = record.0 & !(LENGTH | 0xff_0000_ffff) | length(record.0, wall);
         code.record.store(rest | (streak + 1).min(STREAK) << 32 | share, Ordering::Relaxed);
     }
 
@@ -183,10 +183,10 @@ impl Record {
         if wall > SHORT_TICKS {
             return Record::learn_length(code.record, wall);
         }
-        let note = Record::of(code);
-        let streak = note.alone_streak();
-        let rest = note.0 & !(LENGTH | 0xff00_ffff_0000) | length(note.0, wall);
-        let wall = smooth(streak, note.0 >> 16 & 0xffff, wall);
+        let record = Record::of(code);
+        let streak = record.alone_streak();
+        let rest = record.0 & !(LENGTH | 0xff00_ffff_0000) | length(record.0, wall);
+        let wall = smooth(streak, record.0 >> 16 & 0xffff, wall);
         code.record.store(rest | (streak + 1).min(STREAK_ALONE) << 40 | wall << 16, Ordering::Relaxed);
     }
 
@@ -205,8 +205,8 @@ fn short_ticks(threads: u64) -> u64 {
 }
 
 #[inline(always)]
-fn length(note: u64, wall: u64) -> u64 {
-    match note & LENGTH {
+fn length(record: u64, wall: u64) -> u64 {
+    match record & LENGTH {
         _ if wall >= LONG_TICKS => LONG,
         LONG => WAS_LONG,
         _ => NOT_LONG,

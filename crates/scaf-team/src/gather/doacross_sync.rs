@@ -68,9 +68,9 @@ impl<'a> Posts<'a> {
     /// Posts an iteration; only one member posts those of a chunk. Returns whether it, or one before it, was
     /// waited for.
     pub fn post(&self, at: impl Iterator<Item = u64>) -> bool {
-        let Some(([told, wanted], number)) = self.find(at) else { return false };
-        if told.load(Ordering::Relaxed) < number {
-            told.store(number, Ordering::SeqCst);
+        let Some(([posted, wanted], number)) = self.find(at) else { return false };
+        if posted.load(Ordering::Relaxed) < number {
+            posted.store(number, Ordering::SeqCst);
         }
         // Either a waiting member sees the post, or this sees that it waits.
         in_order();
@@ -82,12 +82,12 @@ impl<'a> Posts<'a> {
     /// Whether an iteration is posted, or none of the loop's. Its effects are visible then. If not,
     /// [`Self::post`] will return that it was waited for.
     pub fn is_posted(&self, at: impl Iterator<Item = u64>) -> bool {
-        self.find(at).is_none_or(|([told, wanted], number)| {
-            let is_told = || told.load(Ordering::SeqCst) >= number;
-            is_told() || {
+        self.find(at).is_none_or(|([posted, wanted], number)| {
+            let is_posted = || posted.load(Ordering::SeqCst) >= number;
+            is_posted() || {
                 wanted.fetch_max(!number, Ordering::SeqCst);
                 in_order();
-                is_told()
+                is_posted()
             }
         })
     }
@@ -205,8 +205,8 @@ impl<'a> Flags<'a> {
 
     /// Posts an iteration. Returns whether it was waited for.
     pub fn post(&self, at: &[i64]) -> bool {
-        let Some(([told, wanted], bit)) = self.find(at) else { return false };
-        told.fetch_or(bit, Ordering::SeqCst);
+        let Some(([posted, wanted], bit)) = self.find(at) else { return false };
+        posted.fetch_or(bit, Ordering::SeqCst);
         in_order();
         wanted.load(Ordering::SeqCst) & bit != 0
     }
@@ -214,12 +214,12 @@ impl<'a> Flags<'a> {
     /// Whether an iteration is posted, or none of the loops'. Its effects are visible then. If not,
     /// [`Self::post`] will return that it was waited for.
     pub fn is_posted(&self, at: &[i64]) -> bool {
-        self.find(at).is_none_or(|([told, wanted], bit)| {
-            let is_told = || told.load(Ordering::SeqCst) & bit != 0;
-            is_told() || {
+        self.find(at).is_none_or(|([posted, wanted], bit)| {
+            let is_posted = || posted.load(Ordering::SeqCst) & bit != 0;
+            is_posted() || {
                 wanted.fetch_or(bit, Ordering::SeqCst);
                 in_order();
-                is_told()
+                is_posted()
             }
         })
     }
@@ -252,7 +252,7 @@ mod tests {
     }
 
     proptest! {
-        /// Members that do what they are dealt out, by turns: who has told has, and nobody else but those
+        /// Members that do what they are dealt out, by turns: who has posted has, and nobody else but those
         /// before it in its chunk.
         #[test]
         fn posts_of_a_chunk_count_from_then_on(
@@ -265,29 +265,29 @@ mod tests {
             let whole = Loop::signed(0, counts[0] as i64, 1, rule);
             let _: Came = shares.come(1, &whole);
             let all = vectors(&counts);
-            let mut told = Vec::new();
+            let mut done = Vec::new();
             for member in 0..size {
                 let mut hand = Assigned::default();
                 while let Some((from, behind)) = shares.deal(1, (member, size), &mut hand) {
                     for at in all.iter().filter(|at| (from..behind).contains(&at[0])) {
                         // Asked for by the one below, too, but for the first time round.
-                        let asked = !told.is_empty() || at[0] % 2 == 0;
+                        let asked = !done.is_empty() || at[0] % 2 == 0;
                         if asked {
                             prop_assert!(!posts.is_posted(at.iter().copied()), "{at:?}");
                         }
                         prop_assert_eq!(posts.post(at.iter().copied()), asked);
-                        told.push(at.clone());
+                        done.push(at.clone());
                         let mut outside = at.clone();
                         *outside.last_mut().unwrap() = counts[counts.len() - 1];
                         prop_assert!(posts.is_posted(outside.into_iter()));
                         for other in &all {
                             let posted = posts.is_posted(other.iter().copied());
-                            prop_assert_eq!(posted, told.contains(other), "{:?} after {:?}", other, at);
+                            prop_assert_eq!(posted, done.contains(other), "{:?} after {:?}", other, at);
                         }
                     }
                 }
             }
-            prop_assert_eq!(told.len(), all.len());
+            prop_assert_eq!(done.len(), all.len());
         }
 
         #[test]

@@ -1,9 +1,10 @@
 //! `scaf web`: a page and metrics about the daemon, from an unprivileged process.
 //!
 //! [`poller`] follows the daemon with the rights of the user who runs us.
-//! [`server`] takes connections, [`access`] checks requests, [`routes`] answers them: with a file of the page
-//! ([`assets`]), with [`events`] as they come, with [`metrics`], or with what other policies would have
-//! decided ([`what_if`]). Nothing can be changed from there.
+//! [`server`] takes connections, [`strangers`] limits those without the token, [`access`] checks requests,
+//! [`routes`] answers them: with a file of the page ([`assets`]), with [`events`] as they come, with
+//! [`metrics`], or with what other policies would have decided ([`what_if`]). Nothing can be changed from
+//! there.
 
 mod access;
 mod assets;
@@ -13,6 +14,7 @@ mod poller;
 mod program_totals;
 mod routes;
 mod server;
+mod strangers;
 mod textfile;
 mod token;
 mod what_if;
@@ -49,7 +51,9 @@ pub fn run(flags: &cli::Web) -> Result<ExitCode> {
         (None, None) => Some(token::random()?),
     };
     enough_descriptors();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    // It looks often for what clients sent, lest one is closed for others before it is heard (strangers.rs).
+    let runtime = runtime.enable_all().max_blocking_threads(4).event_interval(8).build();
     let runtime = runtime.context("the server")?;
     runtime.block_on(async {
         let mut ends = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]

@@ -3,6 +3,7 @@
 use super::access::{Access, Pass};
 use super::metrics::Format;
 use super::poller::Poller;
+use super::strangers::Stranger;
 use super::{assets, events, what_if};
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
@@ -86,10 +87,20 @@ fn text(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Respo
 
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// Answers a request.
-pub async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Content> {
+/// Answers a request, by which who had yet to show the token may have done so.
+pub async fn answer(
+    shared: &Arc<Shared>,
+    request: Request<Incoming>,
+    stranger: Option<&Stranger>,
+) -> Response<Content> {
     let (request, _body) = request.into_parts();
-    let mut response = match shared.access.check(&request) {
+    let checked = shared.access.check(&request);
+    if checked.is_ok()
+        && let Some(stranger) = stranger
+    {
+        stranger.leave();
+    }
+    let mut response = match checked {
         Ok(Pass::Path(path)) => route(shared, &path, &request).await,
         Ok(Pass::Redirect(path)) => {
             let mut response = text(StatusCode::SEE_OTHER, PLAIN, "");

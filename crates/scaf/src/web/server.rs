@@ -1,13 +1,15 @@
 //! Accepts connections and serves them, within limits: so many at a time, heads of so many bytes, within so
-//! many seconds.
+//! many seconds. On TCP, those without the token have limits of their own ([`super::strangers`]).
 
 use super::routes::{Shared, answer};
+use super::strangers::{Stranger, Strangers};
 use super::write_timeout::WriteTimeout;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::io::Result;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -38,19 +40,30 @@ pub enum Listener {
 /// Serves until the program ends.
 pub async fn serve(listener: Listener, shared: Arc<Shared>) {
     let permits = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let strangers = Arc::new(Strangers::default());
     loop {
         let accepted = accept(&listener).await;
-        let Ok(io) = accepted else {
+        let Ok((io, from)) = accepted else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
         // One too many is closed at once.
         let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else { continue };
-        let shared = Arc::clone(&shared);
+        let (shared, strangers) = (Arc::clone(&shared), Arc::clone(&strangers));
+        let stranger = from.map(|from| strangers.come(from));
         tokio::spawn(async move {
-            connection(io, shared).await;
+            match stranger {
+                Some((stranger, closed)) => tokio::select! {
+                    () = connection(io, shared, Some(stranger)) => {}
+                    // An error says that the token was shown.
+                    Ok(()) = closed => {}
+                },
+                None => connection(io, shared, None).await,
+            }
             drop(permit);
         });
+        // It is heard before the next one comes, so that one with the token doesn't have to give way.
+        tokio::task::yield_now().await;
     }
 }
 
@@ -58,21 +71,22 @@ trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
-async fn accept(listener: &Listener) -> Result<Box<dyn Io>> {
+/// A connection, and the address from which it comes unless a socket's permissions say who may connect.
+async fn accept(listener: &Listener) -> Result<(Box<dyn Io>, Option<IpAddr>)> {
     Ok(match listener {
         Listener::Tcp(listener) => {
-            let (io, _) = listener.accept().await?;
+            let (io, from) = listener.accept().await?;
             io.set_nodelay(true)?;
-            Box::new(io)
+            (Box::new(io), Some(from.ip()))
         }
-        Listener::Unix(listener) => Box::new(listener.accept().await?.0),
+        Listener::Unix(listener) => (Box::new(listener.accept().await?.0), None),
     })
 }
 
-async fn connection(io: Box<dyn Io>, shared: Arc<Shared>) {
-    let service = service_fn(move |request| {
-        let shared = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(answer(&shared, request).await) }
+async fn connection(io: Box<dyn Io>, shared: Arc<Shared>, stranger: Option<Stranger>) {
+    let service = service_fn(|request| {
+        let (shared, stranger) = (Arc::clone(&shared), stranger.as_ref());
+        async move { Ok::<_, Infallible>(answer(&shared, request, stranger).await) }
     });
     // An error of a connection concerns only the client, which sees it.
     _ = Builder::new()

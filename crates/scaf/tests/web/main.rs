@@ -231,6 +231,11 @@ fn a_wrong_token_file_and_a_taken_port_are_told_of() {
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let own = Served::start(&fake.folder.path().join("s"), &["--token-file", file.to_str().unwrap()]);
     assert_eq!(own.token, "0123456789abcdef0123456789abcdef");
+    if skip::has(rustix::process::geteuid().is_root(), "root, for a part: another user wrote the file") {
+        std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
+        let said = said(&["--port=0", "--token-file", file.to_str().unwrap()]);
+        assert!(said.contains("user 65534 owns this file") && said.contains("remove it"), "{said}");
+    }
 }
 
 /// A number that looks random, and the next one.
@@ -342,6 +347,86 @@ fn a_thousand_connections_keep_nobody_out() {
             assert!(start.elapsed() < PATIENCE);
         }
     }
+    web.end();
+}
+
+/// A connection from that address of this machine.
+fn connect_from(address: [u8; 4], port: u16) -> TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind((address, 0).into()).unwrap();
+        socket.connect(([127, 0, 0, 1], port).into()).await.unwrap().into_std().unwrap()
+    });
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+#[test]
+fn of_those_without_the_token_the_oldest_gives_way_and_no_one_with_it() {
+    let (fake, web) = served(3);
+    let mut page = events(&web, "");
+    page.until("event: moments");
+    let before = web.descriptors();
+    let mut other = connect_from([127, 0, 0, 9], web.port);
+    // Some say nothing, some begin to, and none comes to an end.
+    let mut strangers: Vec<TcpStream> = Vec::new();
+    for at in 0..300 {
+        let mut stream = connect(web.port).unwrap();
+        if at % 2 == 0 {
+            _ = stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n");
+        }
+        strangers.push(stream);
+        if at % 30 == 0 {
+            assert_eq!(web.get("/metrics", &[]).status, 200);
+        }
+    }
+    // The oldest ones are closed at once, long before they are late; the latest aren't.
+    let start = Instant::now();
+    while web.descriptors() > before + 80 {
+        assert!(start.elapsed() < Duration::from_secs(5), "{} descriptors", web.descriptors());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!strangers[0].read(&mut [0; 64]).is_ok_and(|length| length > 0));
+    // Who comes from another address isn't in it, and has an answer.
+    let reply = exchange(&mut other, b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    assert_eq!(reply.status, 401);
+    // Nor is the page in it, though it was open before them all.
+    fake.programs.store(4, Ordering::Relaxed);
+    page.until("\"arrived\":[{\"id\":4,");
+    web.end();
+}
+
+/// A user who opens connections as fast as can be keeps no page from being shown.
+#[test]
+fn a_flood_of_connections_keeps_nobody_out() {
+    let (_fake, web) = served(3);
+    let (port, ends) = (web.port, std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)));
+    let flood = || {
+        let ends = std::sync::Arc::clone(&ends);
+        std::thread::spawn(move || {
+            let (mut kept, mut number) = (std::collections::VecDeque::new(), 0u64);
+            while !ends.load(Ordering::Relaxed) {
+                number += 1;
+                kept.extend(connect(port));
+                if kept.len() > 100 {
+                    kept.pop_front();
+                }
+            }
+            number
+        })
+    };
+    let floods: Vec<_> = (0..4).map(|_| flood()).collect();
+    let mut slowest = Duration::ZERO;
+    for _ in 0..50 {
+        let start = Instant::now();
+        assert_eq!(web.get("/metrics", &[]).status, 200);
+        slowest = slowest.max(start.elapsed());
+    }
+    ends.store(true, Ordering::Relaxed);
+    let number: u64 = floods.into_iter().map(|flood| flood.join().unwrap()).sum();
+    eprintln!("beside {number} connections: {slowest:?} at most");
     web.end();
 }
 

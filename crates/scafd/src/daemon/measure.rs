@@ -11,7 +11,7 @@ use crate::estimate::{Page, Seen};
 use crate::log::{UserLimiters, warning};
 use crate::observe::Observer;
 use crate::observe::clock::{self, Tsc};
-use crate::observe::counters::{Access, Counting, Note};
+use crate::observe::counters::{Access, Counting, Failure};
 use crate::observe::proc_pid::Process;
 use crate::observe::unmanaged_load::Sample;
 use crate::registry::{Phase, Program, Registry};
@@ -116,15 +116,15 @@ impl Meters {
         if before == 0 && budget.is_spent(owner, trusted, at) {
             return;
         }
-        let note = |note| match note {
-            Note::Chosen(why) => warning!("the configuration names an event that isn't counted: {why}"),
-            Note::Without(why) => {
+        let log = |failure| match failure {
+            Failure::Chosen(why) => warning!("the configuration names an event that isn't counted: {why}"),
+            Failure::Without(why) => {
                 let text = format_args!("program {} (process {pid}) goes without counters: {why}", id.0);
                 limiters.warn(owner, text);
             }
         };
         let limited = (!trusted).then_some(owner);
-        let counts = self.counting.read(id, process, limited, cpu_ns, note);
+        let counts = self.counting.read(id, process, limited, cpu_ns, log);
         let opened = self.counting.opened(id).saturating_sub(before);
         budget.charge(owner, A_COUNTER * opened as u32, at);
         if let Some(counts) = counts {

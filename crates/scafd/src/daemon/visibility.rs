@@ -1,7 +1,7 @@
 //! What a peer may see: root and the daemon's own user everything, others all about their own programs, and
 //! of other users' programs how many there are and how many contexts they have.
 
-use crate::config::Tell;
+use crate::config::Visible;
 use crate::control::Snapshot;
 
 /// Whoever asks.
@@ -10,13 +10,13 @@ pub(super) struct Viewer {
     pub uid: u32,
     /// Whether it may change what holds for all, and see all that is known.
     pub is_trusted: bool,
-    pub tell: Tell,
+    pub tell: Visible,
 }
 
 impl Viewer {
     /// The user whose programs are all that it may see; `None` if it may see everyone's.
     pub fn sees_only(&self) -> Option<u32> {
-        (!self.is_trusted && self.tell == Tell::Own).then_some(self.uid)
+        (!self.is_trusted && self.tell == Visible::Own).then_some(self.uid)
     }
 
     /// The part of a snapshot that it may see.
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn a_user_sees_only_the_own_programs_unless_all_may_be_told() {
         let viewer = |is_trusted, tell| Viewer { uid: 7, is_trusted, tell }.sees_only();
-        assert_eq!(viewer(false, Tell::Own), Some(7));
-        assert_eq!([viewer(true, Tell::Own), viewer(false, Tell::All)], [None, None]);
+        assert_eq!(viewer(false, Visible::Own), Some(7));
+        assert_eq!([viewer(true, Visible::Own), viewer(false, Visible::All)], [None, None]);
     }
 }

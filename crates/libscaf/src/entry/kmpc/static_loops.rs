@@ -68,10 +68,10 @@ macro_rules! shares {
                 // SAFETY: the compiler passes variables with the loop's bounds, for those of the member's
                 // iterations and their stride, and null or one for whether the last iteration is among them.
                 unsafe {
-                    let told = answer(deal, (*first, *last, step), number, team);
-                    (*first, *last, *stride) = (told.first, told.last, told.stride);
+                    let answered = answer(deal, (*first, *last, step), number, team);
+                    (*first, *last, *stride) = (answered.first, answered.last, answered.stride);
                     if !has_last.is_null() {
-                        *has_last = c_int::from(told.has_last);
+                        *has_last = c_int::from(answered.has_last);
                     }
                 }
             }
@@ -95,8 +95,8 @@ macro_rules! shares {
                     // In a team of one nothing is dealt out.
                     if team > 1 && deal(schedule, i64::from(chunk)) == StaticSchedule::Balanced {
                         let part = index(this, runtime);
-                        let told = |deal| answer(deal, all, part, team);
-                        let (ours, other) = (told(StaticSchedule::Balanced), told(StaticSchedule::Blocks(1)));
+                        let by = |deal| answer(deal, all, part, team);
+                        let (ours, other) = (by(StaticSchedule::Balanced), by(StaticSchedule::Blocks(1)));
                         static_schedule_check::saw((*first, *last) == (ours.first, ours.last), ours != other);
                     }
                 }

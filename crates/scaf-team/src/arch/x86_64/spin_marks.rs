@@ -220,7 +220,7 @@ mod tests {
         // 1000: mov eax, [rip + 0x100]; test eax, eax; je 1000; nop
         let code = [0x8b, 0x05, 0, 1, 0, 0, 0x85, 0xc0, 0x74, 0xf6, 0x90];
         let stub = mark(0x1000, &code, 8, [2, 0]).stub(&code, 0x2000, 0x3000).unwrap();
-        let told = [
+        let expected = [
             0x8b, 0x05, 0x00, 0xf1, 0xff, 0xff, // mov eax, [rip + 0x100 - 0x1000]
             0x85, 0xc0, // test eax, eax
             0x0f, 0x84, 6, 0, 0, 0,    // je over the jump back
@@ -231,8 +231,8 @@ mod tests {
             0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0, // lea rsp, [rsp + 128]
             0xe9, 0xd4, 0xef, 0xff, 0xff, // jmp 1000
         ];
-        assert_eq!(stub[..told.len()], told);
-        assert!(stub[told.len()..].iter().all(|byte| *byte == 0xcc));
+        assert_eq!(stub[..expected.len()], expected);
+        assert!(stub[expected.len()..].iter().all(|byte| *byte == 0xcc));
     }
 
     #[test]
@@ -240,24 +240,24 @@ mod tests {
         // 1000: mov rax, [rdi]; test rax, rax
         let code = [0x48, 0x8b, 0x07, 0x48, 0x85, 0xc0];
         let stub = mark(0x1000, &code, 6, [0; 2]).stub(&code, 0x2000, 0x1800).unwrap();
-        let told = [
+        let expected = [
             0x48, 0x8d, 0x64, 0x24, 0x80, // lea rsp, [rsp - 128]
             0xff, 0x15, 0xf5, 0xf7, 0xff, 0xff, // call [1800]
             0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0, // lea rsp, [rsp + 128]
             0x48, 0x8b, 0x07, 0x48, 0x85, 0xc0, // the same
             0xe9, 0xe8, 0xef, 0xff, 0xff, // jmp 1006
         ];
-        assert_eq!(stub[..told.len()], told);
+        assert_eq!(stub[..expected.len()], expected);
         // 1000: cmp dword ptr [rdi], 0; jne 1020
         let code = [0x83, 0x3f, 0x00, 0x75, 0x1b];
         let mark = Mark { first: true, ..mark(0x1000, &code, 3, [0; 2]) };
         let stub = mark.stub(&code, 0x2000, 0x1800).unwrap();
-        let told = [
+        let expected = [
             0x83, 0x3f, 0x00, // cmp dword ptr [rdi], 0
             0x0f, 0x85, 0x04, 0xf0, 0xff, 0xff, // jne 1020
             0xe9, 0xe4, 0xef, 0xff, 0xff, // jmp 1005
         ];
-        assert_eq!(stub[19..][..told.len()], told);
+        assert_eq!(stub[19..][..expected.len()], expected);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A repetition measures each program alone with one thread on one PU and alone with the whole machine, then
 //! the mix under every configuration, in rotated order. With `--turns` all of these take turns instead. With
-//! `--remember`, each configuration's first co-run isn't counted.
+//! `--warm`, each program's first run isn't counted; with `--remember`, each configuration's first co-run.
 
 mod config;
 mod file;
@@ -51,6 +51,9 @@ pub fn run(flags: &cli::Mix, testbed: &dyn Testbed, interrupt: Interrupt) -> Res
         flags.file.display()
     );
     let mut bench = Bench::new(&mix, recipes, configs, testbed, flags, interrupt)?;
+    if flags.warm {
+        bench.warm()?;
+    }
     for repetition in 0..flags.repetitions as usize {
         if flags.turns {
             bench.repeat_by_turns(repetition)?;
@@ -162,7 +165,9 @@ impl<'a> Bench<'a> {
         }
         let count = mix.programs.len();
         Ok(Bench {
-            progress: Progress::new(flags.repetitions as usize * (2 * count + configs.len())),
+            progress: Progress::new(
+                flags.repetitions as usize * (2 * count + configs.len()) + if flags.warm { count } else { 0 },
+            ),
             is_late: mix.has_late(),
             is_drawn: flags.plot.is_some(),
             mix,
@@ -178,6 +183,17 @@ impl<'a> Bench<'a> {
                 .map(|config| Measured::new(config, flags.remember))
                 .collect::<Result<_>>()?,
         })
+    }
+
+    /// Runs each program once, uncounted: then no run that counts has to read its files from disk.
+    fn warm(&self) -> Result<()> {
+        for (index, program) in self.mix.programs.iter().enumerate() {
+            self.progress.at(format!("{}, to warm up", program.name));
+            child::run(&self.solo(index), self.lasting(program.cap_s), &self.interrupt)
+                .with_context(|| format!("program '{}', to warm up", program.name))?;
+            self.progress.step();
+        }
+        Ok(())
     }
 
     fn repeat(&mut self, repetition: usize) -> Result<()> {

@@ -17,6 +17,7 @@ pub struct Report {
     description: String,
     tags: Vec<String>,
     by_turns: bool,
+    warmed: bool,
     remembers: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     slow_motion: Option<SlowMotion>,
@@ -88,6 +89,7 @@ impl Report {
             description: mix.description.clone(),
             tags: mix.tags.clone(),
             by_turns: flags.turns,
+            warmed: flags.warm,
             remembers: flags.remember,
             slow_motion,
             configs: results

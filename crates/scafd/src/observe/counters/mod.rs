@@ -86,9 +86,9 @@ struct Program {
     tries: u32,
 }
 
-/// What the caller may want to log.
+/// What failed, for the log.
 #[derive(Debug, PartialEq)]
-pub enum Note {
+pub enum Failure {
     /// An event that the configuration names can't be counted; why.
     Chosen(String),
     /// A program goes without; why.
@@ -127,11 +127,11 @@ impl Counting {
         process: &Process,
         owner: Option<u32>,
         cpu_ns: Option<u64>,
-        mut note: impl FnMut(Note),
+        mut report: impl FnMut(Failure),
     ) -> Option<Counts> {
         let chosen = self.chosen.as_ref()?;
         if self.found.is_none() {
-            let (codes, access) = find(&self.root, chosen, self.broker.as_ref(), &mut note);
+            let (codes, access) = find(&self.root, chosen, self.broker.as_ref(), &mut report);
             self.found = Some((codes, access));
         }
         let (codes, Access::There) = self.found? else { return None };
@@ -143,7 +143,7 @@ impl Counting {
         if program.tries < MOST_TRIES
             && let Err(why) = program.set_up(&codes, process, cpu_ns, free, self.broker.as_ref())
         {
-            note(Note::Without(why));
+            report(Failure::Without(why));
             program.tries = MOST_TRIES;
         }
         None
@@ -235,7 +235,7 @@ fn find(
     root: &Path,
     chosen: &Chosen,
     broker: Option<&Broker>,
-    note: &mut impl FnMut(Note),
+    report: &mut impl FnMut(Failure),
 ) -> (Codes, Access) {
     let mut codes = Codes::default();
     let mut forbidden = false;
@@ -255,7 +255,7 @@ fn find(
         });
         match code {
             Ok(code) => codes[event as usize] = Some(code),
-            Err(why) if chosen => note(Note::Chosen(why)),
+            Err(why) if chosen => report(Failure::Chosen(why)),
             Err(_) => {}
         }
     }

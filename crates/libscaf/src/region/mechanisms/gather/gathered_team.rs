@@ -6,7 +6,7 @@ use super::inner_region::Inner;
 use super::llvm_state::LlvmState;
 use super::signal_state::SignalState;
 use crate::link::pages;
-use crate::region::thread::{Thread, thread};
+use crate::region::thread::thread;
 use crate::runtimes::entries::Body;
 use crate::sys::arch::{Fiber, ticks};
 use crate::sys::futex::Futex;
@@ -136,20 +136,13 @@ impl Member {
     }
 }
 
-/// The member that the calling thread runs, by the thread's state.
-#[inline(always)]
-pub unsafe fn around(this: &Thread) -> Option<&'static Member> {
-    // SAFETY: it is null or points to a member, which is a static. Only the thread itself sets it, while it
-    // runs that member.
-    unsafe { this.member.get().cast::<Member>().as_ref() }
-}
-
 /// The member that the calling thread runs. A `&'static Member` stands for the right to act as that member:
 /// besides this, only [`Members::get`] gives one.
 #[inline(always)]
 pub fn current() -> Option<&'static Member> {
-    // SAFETY: it is the calling thread's state.
-    unsafe { around(thread()) }
+    // SAFETY: it is null or points to a member, which is a static. Only the thread itself sets it, while it
+    // runs that member.
+    unsafe { thread().member.get().cast::<Member>().as_ref() }
 }
 
 /// The members of the one gathered team.

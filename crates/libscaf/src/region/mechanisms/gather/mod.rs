@@ -54,7 +54,7 @@ pub mod worker_tls;
 pub mod yielding_loops;
 
 pub use gathered_region::inner;
-pub use gathered_team::{Member, around, current};
+pub use gathered_team::{Member, current};
 
 use crate::link::pages;
 use crate::program::region_record::Record;

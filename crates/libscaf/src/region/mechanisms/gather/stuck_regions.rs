@@ -21,7 +21,7 @@ pub fn gets_stuck(code: Code) {
     Record::gets_stuck(code);
 }
 
-/// A region is identified by the address of its note.
+/// A region is identified by the address of its record.
 fn region(code: Code) -> usize {
     code.record.as_ptr().addr()
 }
