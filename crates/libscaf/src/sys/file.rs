@@ -1,6 +1,7 @@
 //! Files by their descriptors, without the C library's buffers.
 
 use super::errno::keeping_errno;
+use super::glibc::fstat;
 use core::ffi::{CStr, c_int};
 
 pub struct File(c_int);
@@ -24,6 +25,36 @@ impl File {
     pub fn read(&self, room: &mut [u8]) -> Option<usize> {
         // SAFETY: the kernel writes as much as there is room.
         usize::try_from(unsafe { libc::read(self.0, room.as_mut_ptr().cast(), room.len()) }).ok()
+    }
+
+    /// Sends a packet to a socket, and waits for one up to `patience_ms`; its bytes.
+    pub fn exchange(&self, packet: &[u8], room: &mut [u8], patience_ms: c_int) -> Option<usize> {
+        let quietly = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        let mut ready = libc::pollfd { fd: self.0, events: libc::POLLIN, revents: 0 };
+        // SAFETY: the kernel reads the packet, and writes as much as there is room.
+        let got = keeping_errno(|| unsafe {
+            if libc::send(self.0, packet.as_ptr().cast(), packet.len(), quietly) < 0
+                || libc::poll(&mut ready, 1, patience_ms) <= 0
+            {
+                return -1;
+            }
+            libc::recv(self.0, room.as_mut_ptr().cast(), room.len(), libc::MSG_DONTWAIT)
+        });
+        usize::try_from(got).ok()
+    }
+
+    /// The same from there on, whatever was read before.
+    pub fn read_at(&self, room: &mut [u8], at: u64) -> Option<usize> {
+        let at = libc::off_t::try_from(at).ok()?;
+        // SAFETY: the kernel writes as much as there is room.
+        let got = keeping_errno(|| unsafe { libc::pread(self.0, room.as_mut_ptr().cast(), room.len(), at) });
+        usize::try_from(got).ok()
+    }
+
+    /// Whether it is a file that somebody may execute.
+    pub fn is_executable(&self) -> bool {
+        keeping_errno(|| fstat(self.0))
+            .is_some_and(|about| about.st_mode & libc::S_IFMT == libc::S_IFREG && about.st_mode & 0o111 != 0)
     }
 }
 

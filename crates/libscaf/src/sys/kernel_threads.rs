@@ -1,34 +1,13 @@
-//! Threads of the kernel's: starting them, their numbers and ends, and all that the process has.
+//! Threads of the kernel's: their numbers and ends, and all that the process has.
 
-use super::errno::keeping_errno;
+use super::arch::bare_call;
 use super::file::{File, decimal};
-use super::glibc;
 pub use super::process::thread_id as own_task;
 pub use super::raw_syscalls::give_way;
-use super::raw_syscalls::set_blocked;
-use super::signals::block_signals;
+use super::{glibc, process};
 use core::ffi::{c_int, c_void};
-use core::mem::zeroed;
-use core::ptr::{null, null_mut, without_provenance};
+use core::ptr::{null_mut, without_provenance};
 use core::sync::atomic::{AtomicU32, Ordering};
-
-pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
-
-/// Starts a thread that handles no signal of the program's; `false` if the system has none.
-pub fn spawn(run: Run, argument: *mut c_void) -> bool {
-    keeping_errno(|| {
-        let before = block_signals();
-        // SAFETY: `run` may be called with its argument on a thread of its own. Nobody else knows that
-        // thread's handle, so it is detached once.
-        let started = unsafe {
-            let mut thread: libc::pthread_t = zeroed();
-            glibc::pthread_create(&mut thread, null(), run, argument) == 0
-                && glibc::pthread_detach(thread) == 0
-        };
-        set_blocked(before);
-        started
-    })
-}
 
 /// Sleeps for so many milliseconds, up to 999.
 pub fn pause(milliseconds: i64) {
@@ -61,6 +40,12 @@ pub fn when_ends(ended: AtEnd, number: u32) {
         }
         glibc::pthread_setspecific(key - 1, without_provenance(number as usize));
     }
+}
+
+/// Whether a thread of that number is this process's.
+pub fn is_own(task: c_int) -> bool {
+    // SAFETY: signal 0 is sent to nobody.
+    task > 0 && unsafe { bare_call(libc::SYS_tgkill, [process::pid() as usize, task as usize, 0, 0]) } == 0
 }
 
 /// Where in an entry of a folder its length and its name are, in bytes: `struct linux_dirent64`.

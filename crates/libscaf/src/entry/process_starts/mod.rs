@@ -1,0 +1,25 @@
+//! Calls by which the program starts others, or becomes another. Two things of ours would go along with it:
+//! - **The affinity.** A child has that of the thread that starts it. So this thread has the program's own
+//!   meanwhile (`link/affinity.rs`), and a child sees the PUs that it would have without scaf, from its first
+//!   instruction. The C library's own calls don't come through here, so `system`, `popen` and the like are
+//!   interposed each for itself. Children by `fork` are widened by its handlers (`link/forked.rs`).
+//! - **LD_PRELOAD.** A program that can't take the client library ([`can_take`]) gets the variable without it
+//!   ([`preload`]), for its loader would print that or end.
+//!
+//! All functions are looked for at load: these calls are made in handlers of signals, and in children that
+//! have their parent's memory.
+
+mod can_take;
+mod children;
+mod exec;
+mod preload;
+
+pub use children::widely;
+pub use exec::{by_number as exec_by_number, is_exec};
+
+/// So that no search is made within a call.
+pub fn at_load() {
+    children::look();
+    exec::look();
+    preload::at_load();
+}
