@@ -40,7 +40,7 @@ fn says(program: &mut Running, what: &str, key: &str) -> i64 {
 #[test]
 fn children_are_born_with_the_programs_own_affinity_however_they_are_started() {
     let setup = Setup::new("equi");
-    let mut program = narrowed(&setup, setup.program("children").threads(2));
+    let mut program = narrowed(&setup, setup.program("children"));
     for how in [
         "posix_spawn",
         "posix_spawnp",
@@ -65,7 +65,7 @@ fn children_are_born_with_the_programs_own_affinity_however_they_are_started() {
 #[test]
 fn a_program_that_executes_itself_begins_with_its_own_affinity() {
     let setup = Setup::new("equi");
-    let mut program = narrowed(&setup, setup.program("children").threads(2));
+    let mut program = narrowed(&setup, setup.program("children"));
     let before = program.printed().len();
     program.write("itself\n");
     let born = wait_for("it begins anew", || number(program.printed().get(before..)?, "born"));
@@ -76,7 +76,7 @@ fn a_program_that_executes_itself_begins_with_its_own_affinity() {
 #[test]
 fn whoever_asks_for_an_affinity_gets_the_programs_own() {
     let setup = Setup::new("equi");
-    let mut program = narrowed(&setup, setup.program("children").threads(2));
+    let mut program = narrowed(&setup, setup.program("children"));
     for key in ["asked", "asked_of_thread", "asked_by_number"] {
         assert_eq!(says(&mut program, "asks", key), 2, "{key}");
     }
@@ -121,7 +121,7 @@ sys.stdin.read()
 fn children_of_python_count_all_their_cpus() {
     let setup = Setup::new("equi");
     let library = compiled("libregions");
-    let start = setup.at(&python()).args(["-c".as_ref(), PYTHON.as_ref(), library.as_os_str()]).threads(2);
+    let start = setup.at(&python()).args(["-c".as_ref(), PYTHON.as_ref(), library.as_os_str()]);
     let program = start.option("--max", 1).start();
     wait_for("it has asked", || number(&program.printed(), "asked"));
     let done = program.finish().well();
@@ -133,7 +133,7 @@ fn children_of_python_count_all_their_cpus() {
 #[test]
 fn children_of_threads_in_cpp_count_all_their_cpus() {
     let setup = Setup::new("equi");
-    let program = setup.program("children_of_threads").threads(2).option("--max", 1).start();
+    let program = setup.program("children_of_threads").option("--max", 1).start();
     wait_for("it has asked", || number(&program.printed(), "children"));
     let done = program.finish().well();
     assert!(done.number("children") >= 20 && done.number("narrow") == 0, "{done:#?}");
@@ -142,7 +142,7 @@ fn children_of_threads_in_cpp_count_all_their_cpus() {
 #[test]
 fn children_are_wide_while_grants_come_and_go() {
     let setup = Setup::chaos(7);
-    let program = setup.program("children_of_threads").threads(4).start();
+    let program = setup.program("children_of_threads").args(["without-system"]).start();
     wait_for("it has asked", || number(&program.printed(), "children"));
     let done = program.finish().well();
     assert!(done.number("children") >= 20 && done.number("narrow") == 0, "{done:#?}");

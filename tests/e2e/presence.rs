@@ -168,7 +168,14 @@ fn a_script_of_a_program_with_musl_runs_as_without_us() {
     let script = setup.folder().join("script");
     std::fs::write(&script, format!("#! {} word\n", compiled("musl").display())).expect("a script");
     std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("chmod");
-    starts_as_without_us(&setup, &script);
+    // Python closes the file that it has open.
+    let by_path = |words: &[OsString]| !words.iter().any(|word| word.to_string_lossy().contains("O_RDONLY"));
+    for (starter, words) in
+        starters(script.to_str().expect("a path")).iter().filter(|(_, words)| by_path(words))
+    {
+        let done = are_the_same(&setup, starter, |start| start.args(words));
+        assert!(!done.err.contains("LD_PRELOAD") && done.out.contains("ran=1"), "{words:?}: {done:?}");
+    }
 }
 
 #[test]

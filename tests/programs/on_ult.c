@@ -10,16 +10,16 @@ static struct place {
     int first, flags, second, third;
     const char *source;
 } place = {0, 2, 0, 22, ";a.c;main;1;1;;"};
-static long met[64], wrong, regions;
+static long counted[64], wrong, regions;
 
 static void body(int *global, int *bound, long *sum)
 {
     (void)bound;
-    met[*global]++;
+    counted[*global]++;
     __kmpc_barrier(&place, *global);
     long all = 0;
     for (int i = 0; i < omp_get_num_threads(); i++)
-        all += met[i];
+        all += counted[i];
     wrong += all != (regions + 1) * omp_get_num_threads();
     *sum += work(1000, *global) * 0 + 1;
     __kmpc_barrier(&place, *global);

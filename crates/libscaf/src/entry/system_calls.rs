@@ -2,7 +2,7 @@
 //! make a child, become a program or ask for an affinity are treated as the C library's functions for that;
 //! all others go on at once.
 
-use super::process_starts::{exec_by_number, is_exec, widely};
+use super::process_starts::{exec_by_number, fork_widely, is_exec};
 use super::seccomp_calls::find;
 use super::{asked_affinity, seccomp_calls};
 use crate::sys::arch;
@@ -66,9 +66,9 @@ unsafe extern "C" fn by_number(
                 result
             }
             // With the same memory the child would return on the stack that this call is on, or is a thread.
-            libc::SYS_fork => widely(call),
-            libc::SYS_clone if first as c_int & libc::CLONE_VM == 0 => widely(call),
-            libc::SYS_clone3 if flags_of(first, second) & libc::CLONE_VM == 0 => widely(call),
+            libc::SYS_fork => fork_widely(call),
+            libc::SYS_clone if first as c_int & libc::CLONE_VM == 0 => fork_widely(call),
+            libc::SYS_clone3 if flags_of(first, second) & libc::CLONE_VM == 0 => fork_widely(call),
             _ => call(),
         }
     }

@@ -137,9 +137,14 @@ pub fn widen_self() -> Option<Mask> {
 const TRIES: usize = 4;
 
 /// Gives the calling thread the granted affinity back after [`widen_self`], unless somebody has set another one
-/// than `wide` meanwhile.
+/// than `wide` meanwhile. If that was the daemon, it may have come before the child: then that is widened here,
+/// as it begins.
 pub fn narrow_self(wide: &Mask) {
-    if no_syscalls::are_known_forbidden() || sched_affinity::get(0) != *wide {
+    if no_syscalls::are_known_forbidden() {
+        return;
+    }
+    if sched_affinity::get(0) != *wide {
+        kernel_threads::for_each_child(|child| restore(child, wide));
         return;
     }
     // The daemon publishes a grant before it moves threads. So either the new grant is seen here, or the
@@ -178,7 +183,7 @@ pub const RETURNS_TO_AT: usize = LINK_AT + offset_of!(Starter, returns_to);
 
 /// After [`widen_self`], within a moment.
 pub fn narrow_again() {
-    narrow_self(&sched_affinity::get(0));
+    narrow_self(&own_now());
 }
 
 /// Before a fork: the child is born on the program's own affinity, which other libraries' handlers may ask for.

@@ -58,6 +58,13 @@ impl File {
     }
 }
 
+/// Whether the file can be read by whoever this process's next program runs as, without capabilities that only
+/// this one has.
+pub fn can_be_read(path: &CStr) -> bool {
+    // SAFETY: the kernel reads a C string.
+    keeping_errno(|| unsafe { libc::access(path.as_ptr(), libc::R_OK) } == 0)
+}
+
 /// A decimal number; 0 without digits.
 pub fn decimal(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0u32, |number, digit| {

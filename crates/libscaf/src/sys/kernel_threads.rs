@@ -68,6 +68,15 @@ pub fn for_each(mut with: impl FnMut(c_int)) {
     }
 }
 
+/// Calls `with` for the youngest children of the calling thread, oldest first; not at all where the kernel
+/// doesn't say.
+pub fn for_each_child(mut with: impl FnMut(c_int)) {
+    let mut text = [0u8; 1024];
+    let file = File::open(c"/proc/thread-self/children", libc::O_RDONLY);
+    let Some(length) = file.and_then(|file| file.read(&mut text)) else { return };
+    text.get(..length).unwrap_or(&[]).split(|byte| *byte == b' ').filter_map(number).for_each(&mut with);
+}
+
 fn numbers(mut entries: &[u8]) -> impl Iterator<Item = c_int> {
     core::iter::from_fn(move || {
         loop {

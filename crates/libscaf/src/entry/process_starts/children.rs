@@ -26,10 +26,22 @@ pub fn look() {
 }
 
 /// Has `start` make a child with the program's own affinity.
-pub fn widely<R>(start: impl FnOnce() -> R) -> R {
+fn widely<R>(start: impl FnOnce() -> R) -> R {
     let wide = affinity::widen_self();
     let result = start();
     if let Some(wide) = &wide {
+        affinity::narrow_self(wide);
+    }
+    result
+}
+
+/// The same where the child comes back here, too, with 0: it stays wide.
+pub fn fork_widely<R: PartialEq + From<u8>>(fork: impl FnOnce() -> R) -> R {
+    let wide = affinity::widen_self();
+    let result = fork();
+    if let Some(wide) = &wide
+        && result != R::from(0)
+    {
         affinity::narrow_self(wide);
     }
     result
@@ -135,7 +147,7 @@ pub unsafe extern "C" fn _Fork() -> libc::pid_t {
     // SAFETY: the function takes nothing; `fork` does the same, and calls handlers.
     unsafe {
         match BARE_FORK.get::<unsafe extern "C" fn() -> libc::pid_t>() {
-            Some(real) => widely(|| real()),
+            Some(real) => fork_widely(|| real()),
             None => libc::fork(),
         }
     }

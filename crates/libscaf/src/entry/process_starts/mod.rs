@@ -14,7 +14,7 @@ mod children;
 mod exec;
 mod preload;
 
-pub use children::widely;
+pub use children::fork_widely;
 pub use exec::{by_number as exec_by_number, is_exec};
 
 /// So that no search is made within a call.

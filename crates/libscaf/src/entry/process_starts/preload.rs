@@ -2,7 +2,7 @@
 
 use super::can_take::{PATH, Program, copy, is_foreign};
 use crate::runtimes::linker::{LinkMap, module_of};
-use crate::sys::file::File;
+use crate::sys::file::can_be_read;
 use crate::sys::memory;
 use core::ffi::{CStr, c_char};
 use core::ptr::{null, null_mut};
@@ -76,7 +76,7 @@ fn has_to_go(library: &[u8], program: Program<'_>) -> bool {
     let mut room = [0; PATH];
     let mut is_there = || {
         let path = copy(&[library], &mut room);
-        path.is_none_or(|path| File::open(path, libc::O_RDONLY).is_some())
+        path.is_none_or(can_be_read)
     };
     let is_path = library.contains(&b'/');
     (is_path && !is_there()) || is_foreign(program)
