@@ -13,8 +13,8 @@ use scaf_proto::grant::Mask;
 static SCHED: Next = Next::called(c"sched_getaffinity");
 static PTHREAD: Next = Next::called(c"pthread_getaffinity_np");
 
-/// So that no search is made within a call, which may be anywhere.
-pub fn at_load() {
+/// When the process is attached, so that no search is made within a call.
+pub fn look() {
     [&SCHED, &PTHREAD].into_iter().for_each(Next::look);
 }
 

@@ -14,8 +14,8 @@ static THRD_EXIT: Next = Next::called(c"thrd_exit");
 static UNSHARE: Next = Next::called(c"unshare");
 static SETNS: Next = Next::called(c"setns");
 
-/// So that no search is made within a call.
-pub fn at_load() {
+/// When the process is attached, so that no search is made within a call.
+pub fn look() {
     [&PTHREAD_EXIT, &THRD_EXIT, &UNSHARE, &SETNS].into_iter().for_each(Next::look);
 }
 

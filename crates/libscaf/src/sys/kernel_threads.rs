@@ -68,13 +68,15 @@ pub fn for_each(mut with: impl FnMut(c_int)) {
     }
 }
 
-/// Calls `with` for the youngest children of the calling thread, oldest first; not at all where the kernel
-/// doesn't say.
+/// Calls `with` for children of the calling thread, 100 or more; not at all where the kernel doesn't say.
 pub fn for_each_child(mut with: impl FnMut(c_int)) {
     let mut text = [0u8; 1024];
     let file = File::open(c"/proc/thread-self/children", libc::O_RDONLY);
     let Some(length) = file.and_then(|file| file.read(&mut text)) else { return };
-    text.get(..length).unwrap_or(&[]).split(|byte| *byte == b' ').filter_map(number).for_each(&mut with);
+    let text = text.get(..length).unwrap_or(&[]);
+    // The last number may be cut off; each has a blank behind it.
+    let whole = text.iter().rposition(|byte| *byte == b' ').unwrap_or(0);
+    text.split_at(whole).0.split(|byte| *byte == b' ').filter_map(number).for_each(&mut with);
 }
 
 fn numbers(mut entries: &[u8]) -> impl Iterator<Item = c_int> {

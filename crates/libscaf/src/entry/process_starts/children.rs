@@ -21,6 +21,10 @@ static VFORK: AtomicUsize = AtomicUsize::new(0);
 
 pub fn look() {
     [&SPAWN, &SPAWNP, &SYSTEM, &POPEN, &CLONE, &BARE_FORK].into_iter().for_each(Next::look);
+    look_for_vfork();
+}
+
+fn look_for_vfork() {
     // SAFETY: an address may be any number.
     VFORK.store(unsafe { REAL_VFORK.get() }.unwrap_or(0), Ordering::Relaxed);
 }
@@ -161,6 +165,7 @@ arch::vforks! {
 
 /// Whether the thread was widened, and has to be narrowed afterwards.
 extern "C" fn begins() -> bool {
+    look_for_vfork();
     affinity::widen_self().is_some()
 }
 

@@ -6,8 +6,9 @@
 //! - **LD_PRELOAD.** A program that can't take the client library ([`can_take`]) gets the variable without it
 //!   ([`preload`]), for its loader would print that or end.
 //!
-//! All functions are looked for at load: these calls are made in handlers of signals, and in children that
-//! have their parent's memory.
+//! A managed process looks for all these functions when it is attached ([`look`]): calls are made in handlers
+//! of signals, and in children that have their parent's memory. Any other looks at the first call: to look for
+//! all of them takes 20 us, which every process would pay that a shell starts.
 
 mod can_take;
 mod children;
@@ -18,8 +19,7 @@ pub use children::fork_widely;
 pub use exec::{by_number as exec_by_number, is_exec};
 
 /// So that no search is made within a call.
-pub fn at_load() {
+pub fn look() {
     children::look();
     exec::look();
-    preload::at_load();
 }

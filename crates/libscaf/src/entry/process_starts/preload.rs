@@ -23,11 +23,16 @@ unsafe extern "C" {
 /// This library's file, as the loader was told.
 static FILE: AtomicPtr<c_char> = AtomicPtr::new(null_mut());
 
-pub fn at_load() {
+fn own_file() -> *const c_char {
+    let known = FILE.load(Ordering::Relaxed);
+    if !known.is_null() {
+        return known;
+    }
     // SAFETY: the map of this library, which is never unloaded.
     let name = |(map, _): (*mut LinkMap, usize)| unsafe { (*map).name };
-    let known = module_of(at_load as *const () as usize).map_or(null(), name);
-    FILE.store(known.cast_mut(), Ordering::Relaxed);
+    let found = module_of(own_file as *const () as usize).map_or(null(), name);
+    FILE.store(found.cast_mut(), Ordering::Relaxed);
+    found
 }
 
 /// The program's environment as it is now.
@@ -64,9 +69,11 @@ fn libraries(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn is_ours(library: &[u8]) -> bool {
-    let file = FILE.load(Ordering::Relaxed);
-    // SAFETY: null, or the dynamic linker's text.
-    let is_file = || !file.is_null() && unsafe { CStr::from_ptr(file) }.to_bytes() == library;
+    let is_file = || {
+        let file = own_file();
+        // SAFETY: null, or the dynamic linker's text.
+        !file.is_null() && unsafe { CStr::from_ptr(file) }.to_bytes() == library
+    };
     library.rsplit(|byte| *byte == b'/').next() == Some(OURS) || is_file()
 }
 
