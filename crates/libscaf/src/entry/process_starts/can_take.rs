@@ -12,6 +12,8 @@ const DEPTH: usize = 5;
 /// Most headers of a program that are looked at, and bytes of one.
 const HEADERS: usize = 64;
 const HEADER: usize = size_of::<libc::Elf64_Phdr>();
+/// Bytes that are read at first.
+const HEAD: usize = 1_024;
 /// How the names of glibc's loaders begin.
 const LOADERS: [&[u8]; 4] = [b"ld-linux", b"ld-2.", b"ld-lsb", b"ld.so"];
 
@@ -71,7 +73,8 @@ fn is_loader(name: &[u8]) -> bool {
 
 fn look(mut file: File, mut is_called_loader: bool) -> Option<bool> {
     for _ in 0..DEPTH {
-        let mut room = [0u8; 256];
+        // Mostly with all headers, and the loader's name behind them.
+        let mut room = [0u8; HEAD];
         let read = file.read_at(&mut room, 0)?;
         let head = room.get(..read)?;
         if head.starts_with(b"\x7fELF") {
@@ -100,17 +103,28 @@ fn is_foreign_elf(file: &File, head: &[u8], is_called_loader: bool) -> Option<bo
     }
     let (at, count) = (u64::from_le_bytes(number(head, 32)?), u16::from_le_bytes(number(head, 56)?));
     let mut room = [0u8; HEADERS * HEADER];
-    let headers = room.get_mut(..usize::from(count).min(HEADERS) * HEADER)?;
-    let read = file.read_at(headers, at)?;
-    for header in headers.get(..read)?.chunks_exact(HEADER) {
+    let headers = part(file, head, at, room.get_mut(..usize::from(count).min(HEADERS) * HEADER)?)?;
+    for header in headers.chunks_exact(HEADER) {
         if u32::from_le_bytes(number(header, 0)?) == libc::PT_INTERP {
+            let (at, bytes) =
+                (u64::from_le_bytes(number(header, 8)?), u64::from_le_bytes(number(header, 32)?));
             let mut name = [0u8; 256];
-            file.read_at(name.get_mut(..255)?, u64::from_le_bytes(number(header, 8)?))?;
-            return Some(!is_loader(base_name(CStr::from_bytes_until_nul(&name).ok()?)));
+            let name = part(file, head, at, name.get_mut(..usize::try_from(bytes).ok()?)?)?;
+            return Some(!is_loader(base_name(CStr::from_bytes_until_nul(name).ok()?)));
         }
     }
     // Statically linked, or the loader itself, which is handed the program.
     Some(!is_called_loader)
+}
+
+/// A part of a file: of what was read already, or into this room.
+fn part<'r>(file: &File, head: &'r [u8], at: u64, room: &'r mut [u8]) -> Option<&'r [u8]> {
+    let known = usize::try_from(at).ok().and_then(|at| head.get(at..at.checked_add(room.len())?));
+    if known.is_some() {
+        return known;
+    }
+    let read = file.read_at(room, at)?;
+    room.get(..read)
 }
 
 fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<[u8; BYTES]> {

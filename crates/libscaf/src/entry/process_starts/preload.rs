@@ -94,44 +94,54 @@ fn has_to_go(library: &[u8], program: Program<'_>) -> bool {
 /// The environment is null or a list of C strings that ends with null.
 pub unsafe fn fitting<R>(program: Program<'_>, environment: List, start: impl Fn(Option<List>) -> R) -> R {
     // SAFETY: as the caller says.
-    unsafe {
-        let of = |entry: &'static CStr| entry.to_bytes().strip_prefix(VARIABLE);
-        let mut values = strings(environment).filter_map(|(_, entry)| of(entry));
-        let ours = values.find_map(|value| libraries(value).find(|library| is_ours(library)));
-        if !ours.is_some_and(|library| has_to_go(library, program)) {
-            return start(None);
+    if unsafe { has_ours(environment, program) } {
+        let mut result = None;
+        // SAFETY: as the caller says.
+        unsafe { with_another(environment, &mut |list| result = Some(start(list))) };
+        if let Some(result) = result {
+            return result;
         }
-        let (count, longest) = strings(environment).fold((0, 0), |(count, longest), (_, entry)| {
-            (count + 1, of(entry).map_or(longest, |value| longest.max(value.len())))
-        });
-        // The list's end, and the variable.
-        let words = count + 2 + (VARIABLE.len() + longest) / size_of::<usize>();
-        with_room(words, |room| match without_ours(environment, count, room) {
-            Some(list) => start(Some(list)),
-            None => start(None),
-        })
     }
+    start(None)
 }
 
-/// Calls `work` with room on the stack: a child that has its parent's memory would never give other memory
-/// back. Only a list that doesn't fit there gets some.
-fn with_room<R>(words: usize, work: impl FnOnce(&mut [usize]) -> R) -> R {
+/// Whether a list has us, and the program can't take us.
+unsafe fn has_ours(environment: List, program: Program<'_>) -> bool {
+    // SAFETY: as the caller says.
+    let mut values = unsafe { strings(environment) }.filter_map(|(_, entry)| value(entry));
+    let ours = values.find_map(|value| libraries(value).find(|library| is_ours(library)));
+    ours.is_some_and(|library| has_to_go(library, program))
+}
+
+fn value(entry: &CStr) -> Option<&[u8]> {
+    entry.to_bytes().strip_prefix(VARIABLE)
+}
+
+/// Calls `start` with the list without us, on the stack: a child that has its parent's memory would never give
+/// other memory back. Only a list that doesn't fit there gets some.
+unsafe fn with_another(environment: List, start: &mut dyn FnMut(Option<List>)) {
     #[inline(never)]
-    fn on_stack<const WORDS: usize, R>(work: impl FnOnce(&mut [usize]) -> R) -> R {
-        work(&mut [0; WORDS])
+    fn on_stack<const WORDS: usize>(work: &mut dyn FnMut(&mut [usize])) {
+        work(&mut [0; WORDS]);
     }
+    // SAFETY: as the caller says.
+    let (count, longest) = unsafe { strings(environment) }.fold((0, 0), |(count, longest), (_, entry)| {
+        (count + 1, value(entry).map_or(longest, |value| longest.max(value.len())))
+    });
+    // The list's end, and the variable.
+    let words = count + 2 + (VARIABLE.len() + longest) / size_of::<usize>();
+    // SAFETY: as the caller says.
+    let mut work = |room: &mut [usize]| start(unsafe { without_ours(environment, count, room) });
     match words {
-        ..=256 => on_stack::<256, R>(work),
-        ..=1_024 => on_stack::<1_024, R>(work),
-        ..=8_192 => on_stack::<8_192, R>(work),
+        ..=256 => on_stack::<256>(&mut work),
+        257..=8_192 => on_stack::<8_192>(&mut work),
         _ => {
             let bytes = words.saturating_mul(size_of::<usize>());
             let Some(block) = memory::map(bytes) else { return work(&mut []) };
             // SAFETY: a mapping of so many bytes, all zero, that nobody else has.
             unsafe {
-                let result = work(core::slice::from_raw_parts_mut(block.cast(), words));
+                work(core::slice::from_raw_parts_mut(block.cast(), words));
                 memory::unmap(block, bytes);
-                result
             }
         }
     }
