@@ -80,6 +80,8 @@ fn whoever_asks_for_an_affinity_gets_the_programs_own() {
     for key in ["asked", "asked_of_thread", "asked_by_number"] {
         assert_eq!(says(&mut program, "asks", key), 2, "{key}");
     }
+    // A child asks for its parent's, which the daemon knows.
+    assert_eq!(says(&mut program, "parent", "parent"), 2);
     // One that it has chosen itself is told as it is.
     let pid = program.pid();
     let first = cpus_of(pid).expect("it is there")[0].to_string();
@@ -87,6 +89,7 @@ fn whoever_asks_for_an_affinity_gets_the_programs_own() {
     let bind = setup.at(Path::new("/usr/bin/taskset")).unmanaged();
     bind.args(["-a", "-c", "-p", &other.expect("two PUs"), &pid.to_string()]).run();
     assert_eq!(says(&mut program, "asks", "asked"), 1);
+    assert_eq!(says(&mut program, "parent", "parent"), 1);
     program.finish().well();
 }
 
