@@ -242,8 +242,8 @@ with scaf.exact():
             + """
 import numpy, os
 # What the kernel says: whoever asks for an affinity gets the program's own.
-now = lambda: next(line for line in open("/proc/self/status") if line.startswith("Cpus_allowed_list")).split()[1]
-until(lambda: now().isdigit())
+lines = lambda: (line.split() for line in open("/proc/self/status"))
+until(lambda: next(words[1] for words in lines() if words[0] == "Cpus_allowed_list:").isdigit())
 import scaf
 print(scaf.share(), flush=True)
 input()

@@ -21,7 +21,8 @@ pub fn look() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sched_getaffinity(task: c_int, bytes: usize, set: *mut u8) -> c_int {
     type Real = unsafe extern "C" fn(c_int, usize, *mut u8) -> c_int;
-    // SAFETY: the C library's function has this type, and gets the program's arguments. It has filled the set.
+    // SAFETY: the C library's function has this type, and gets the program's arguments. It has filled the
+    // set.
     unsafe {
         let Some(real) = SCHED.get::<Real>() else { return -1 };
         let result = real(task, bytes, set);
@@ -35,7 +36,8 @@ pub unsafe extern "C" fn sched_getaffinity(task: c_int, bytes: usize, set: *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_getaffinity_np(thread: pthread_t, bytes: usize, set: *mut u8) -> c_int {
     type Real = unsafe extern "C" fn(pthread_t, usize, *mut u8) -> c_int;
-    // SAFETY: the C library's function has this type, and gets the program's arguments. It has filled the set.
+    // SAFETY: the C library's function has this type, and gets the program's arguments. It has filled the
+    // set.
     unsafe {
         let Some(real) = PTHREAD.get::<Real>() else { return libc::ENOSYS };
         let result = real(thread, bytes, set);

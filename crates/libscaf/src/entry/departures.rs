@@ -1,5 +1,5 @@
-//! Calls where threads of ours are in the way (`sys/helpers.rs`): `main` ends by one, and the process is to end
-//! with the program's other threads; or the kernel allows it to processes of one thread only.
+//! Calls where threads of ours are in the way (`sys/helpers.rs`): `main` ends by one, and the process is to
+//! end with the program's other threads; or the kernel allows it to processes of one thread only.
 
 use crate::program::grant_watcher;
 use crate::runtimes::hooks;
@@ -32,8 +32,8 @@ extern "C" fn find_thrd_exit() -> usize {
     leaving(&THRD_EXIT)
 }
 
-/// The calling thread is about to end. Ours end before it, so that the last one, which has the process end, is
-/// the program's.
+/// The calling thread is about to end. Ours end before it, so that the last one, which has the process end,
+/// is the program's.
 fn leaving(real: &Next) -> usize {
     if helpers::is_main() {
         undisturbed(|| {

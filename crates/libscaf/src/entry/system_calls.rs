@@ -1,6 +1,6 @@
-//! System calls that the program makes by their numbers, with the C library's `syscall`. Those that set a filter,
-//! make a child, become a program or ask for an affinity are treated as the C library's functions for that;
-//! all others go on at once.
+//! System calls that the program makes by their numbers, with the C library's `syscall`. Those that set a
+//! filter, make a child, become a program or ask for an affinity are treated as the C library's functions
+//! for that; all others go on at once.
 
 use super::process_starts::{exec_by_number, fork_widely, is_exec};
 use super::seccomp_calls::find;

@@ -121,8 +121,8 @@ pub fn behind(narrowed: &Mask) -> Option<Mask> {
     (page.has_narrowed() && page.is_daemons(narrowed)).then(own_now)
 }
 
-/// Gives the calling thread the program's own affinity, if it has one of the daemon's; what it has then. To be
-/// called just before a child is made: that has the same.
+/// Gives the calling thread the program's own affinity, if it has one of the daemon's; what it has then. To
+/// be called just before a child is made: that has the same.
 pub fn widen_self() -> Option<Mask> {
     if !pages::grant().has_narrowed() || no_syscalls::are_known_forbidden() {
         return None;
@@ -136,9 +136,9 @@ pub fn widen_self() -> Option<Mask> {
 /// Most grants that a thread follows that narrows itself: they come four times a second.
 const TRIES: usize = 4;
 
-/// Gives the calling thread the granted affinity back after [`widen_self`], unless somebody has set another one
-/// than `wide` meanwhile. If that was the daemon, it may have come before the child: then that is widened here,
-/// as it begins.
+/// Gives the calling thread the granted affinity back after [`widen_self`], unless somebody has set another
+/// one than `wide` meanwhile. If that was the daemon, it may have come before the child: then that is
+/// widened here, as it begins.
 pub fn narrow_self(wide: &Mask) {
     if no_syscalls::are_known_forbidden() {
         return;
@@ -186,7 +186,8 @@ pub fn narrow_again() {
     narrow_self(&own_now());
 }
 
-/// Before a fork: the child is born on the program's own affinity, which other libraries' handlers may ask for.
+/// Before a fork: the child is born on the program's own affinity, which other libraries' handlers may ask
+/// for.
 pub fn before_fork() {
     thread_state::own::<Starter>().is_wide.set(widen_self().is_some());
 }

@@ -1,5 +1,5 @@
-//! A question to the daemon about another process: which affinity it would have without scaf. One packet of JSON
-//! each way, as the command line asks (`crates/scafd/src/control.rs`), on a connection of its own.
+//! A question to the daemon about another process: which affinity it would have without scaf. One packet of
+//! JSON each way, as the command line asks (`crates/scafd/src/control.rs`), on a connection of its own.
 
 use super::attachment::PATIENCE_MS;
 use super::{affinity, no_syscalls, socket};

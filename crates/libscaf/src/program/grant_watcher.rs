@@ -1,9 +1,10 @@
 //! A thread that tells others when the grant has changed: runtimes and libraries with a setter for their
 //! number of threads, which nobody calls at each piece of work. It sleeps on the grant page, and the daemon
 //! wakes it for each grant. Once in [`LOOK_MS`] it wakes by itself, to notice that the daemon is gone, or
-//! back. It starts when the process is attached and has listeners, and stays while `main` does: a process whose
-//! `main` has ended would never end. A forked child has none until it attaches. Listeners may hold locks of their libraries. So none is called during a fork, for the child
-//! would find such a lock taken for ever; nor after `exit` has begun, when those libraries are taken down.
+//! back. It starts when the process is attached and has listeners, and stays while `main` does: a process
+//! whose `main` has ended would never end. A forked child has none until it attaches. Listeners may hold
+//! locks of their libraries. So none is called during a fork, for the child would find such a lock taken
+//! for ever; nor after `exit` has begun, when those libraries are taken down.
 
 use crate::link::{attachment, grant, pages};
 use crate::runtimes::hooks;

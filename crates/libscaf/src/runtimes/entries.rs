@@ -109,8 +109,8 @@ impl Runtime {
         self.__kmpc_fork_call.is_some()
     }
 
-    /// Whether it has all that any version of LLVM's runtime has. Another one with some of its entry points may
-    /// run several threads of a team on one of the kernel's.
+    /// Whether it has all that any version of LLVM's runtime has. Another one with some of its entry points
+    /// may run several threads of a team on one of the kernel's.
     pub fn is_llvms_in_full(&self) -> bool {
         self.__kmpc_global_thread_num.is_some()
             && self.__kmpc_push_num_threads.is_some()

@@ -1,7 +1,6 @@
 //! Files by their descriptors, without the C library's buffers.
 
 use super::errno::keeping_errno;
-use super::glibc::fstat;
 use core::ffi::{CStr, c_int};
 
 pub struct File(c_int);
@@ -43,23 +42,17 @@ impl File {
         usize::try_from(got).ok()
     }
 
-    /// The same from there on, whatever was read before.
+    /// Bytes that were read from there on, whatever was read before.
     pub fn read_at(&self, room: &mut [u8], at: u64) -> Option<usize> {
         let at = libc::off_t::try_from(at).ok()?;
         // SAFETY: the kernel writes as much as there is room.
         let got = keeping_errno(|| unsafe { libc::pread(self.0, room.as_mut_ptr().cast(), room.len(), at) });
         usize::try_from(got).ok()
     }
-
-    /// Whether it is a file that somebody may execute.
-    pub fn is_executable(&self) -> bool {
-        keeping_errno(|| fstat(self.0))
-            .is_some_and(|about| about.st_mode & libc::S_IFMT == libc::S_IFREG && about.st_mode & 0o111 != 0)
-    }
 }
 
-/// Whether the file can be read by whoever this process's next program runs as, without capabilities that only
-/// this one has.
+/// Whether the file can be read by whoever this process's next program runs as, without capabilities that
+/// only this one has.
 pub fn can_be_read(path: &CStr) -> bool {
     // SAFETY: the kernel reads a C string.
     keeping_errno(|| unsafe { libc::access(path.as_ptr(), libc::R_OK) } == 0)

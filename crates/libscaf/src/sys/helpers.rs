@@ -1,6 +1,6 @@
-//! Threads of ours. The C library ends a process whose `main` ends by `pthread_exit` with its last thread, and
-//! the kernel refuses some calls to a process of several threads. So these threads leave where they are in the
-//! way, and after a while without work.
+//! Threads of ours. The C library ends a process whose `main` ends by `pthread_exit` with its last thread,
+//! and the kernel refuses some calls to a process of several threads. So these threads leave where they are
+//! in the way, and after a while without work.
 
 use super::arch::bare_call;
 use super::errno::keeping_errno;
@@ -62,7 +62,8 @@ pub fn spawn(run: Run, argument: *mut c_void) -> bool {
     helper.argument.store(argument, Ordering::Relaxed);
     let started = keeping_errno(|| {
         let before = block_signals();
-        // SAFETY: the thread gets a helper of the table. Nobody else knows its handle, so it is detached once.
+        // SAFETY: the thread gets a helper of the table. Nobody else knows its handle, so it is detached
+        // once.
         let started = unsafe {
             let mut thread: libc::pthread_t = zeroed();
             let about = core::ptr::from_ref(helper).cast_mut().cast();

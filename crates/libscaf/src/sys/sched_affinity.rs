@@ -1,5 +1,5 @@
-//! Threads' affinity, as the kernel has it. By bare system calls: the C library's functions of these names are
-//! the client's own (`entry/asked_affinity.rs`), and `errno` stays the program's.
+//! Threads' affinity, as the kernel has it. By bare system calls: the C library's functions of these names
+//! are the client's own (`entry/asked_affinity.rs`), and `errno` stays the program's.
 
 use super::arch::bare_call;
 use core::mem::size_of_val;

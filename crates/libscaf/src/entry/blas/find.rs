@@ -86,8 +86,8 @@ fn fresh() -> Fresh {
     fresh
 }
 
-/// Whether the process has a library that may be looked after: by its file's name and what it exports. Takes a
-/// microsecond where no file is called so. The library needn't be initialised.
+/// Whether the process has a library that may be looked after: by its file's name and what it exports.
+/// Takes a microsecond where no file is called so. The library needn't be initialised.
 pub fn are_there() -> bool {
     if LOOKING.swap(1, Ordering::Acquire) != 0 {
         return false;

@@ -1,8 +1,10 @@
-//! Whether the client library can be preloaded into a program: a 64-bit one for this processor whose loader is
-//! glibc's. `scaf run` decides the same for the program that it starts (`crates/scaf/src/target.rs`).
+//! Whether the client library can be preloaded into a program: a 64-bit one for this processor whose loader
+//! is glibc's. `scaf run` decides the same for the program that it starts (`crates/scaf/src/target.rs`).
 
 use crate::runtimes::linker::base_name;
+use crate::sys::errno::keeping_errno;
 use crate::sys::file::File;
+use crate::sys::glibc::fstat;
 use core::ffi::CStr;
 
 /// Longest path that is looked at.
@@ -42,7 +44,7 @@ fn find(program: Program<'_>) -> Option<(File, bool)> {
     folders.split(|byte| *byte == b':').find_map(|folder| {
         let path = join(folder, name, &mut room)?;
         // Others are passed over, as by the C library.
-        let file = open(path).filter(File::is_executable)?;
+        let file = open(path).filter(is_executable)?;
         Some((file, is_loader(name)))
     })
 }
@@ -50,6 +52,12 @@ fn find(program: Program<'_>) -> Option<(File, bool)> {
 fn open(path: &CStr) -> Option<File> {
     // A pipe of that name must not have us wait for its other end.
     File::open(path, libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY)
+}
+
+/// Whether it is a file that somebody may execute.
+fn is_executable(file: &File) -> bool {
+    let about = keeping_errno(|| fstat(file.descriptor()));
+    about.is_some_and(|about| about.st_mode & libc::S_IFMT == libc::S_IFREG && about.st_mode & 0o111 != 0)
 }
 
 /// A file in a folder; an empty one is the current folder.

@@ -6,9 +6,9 @@
 //! - **LD_PRELOAD.** A program that can't take the client library ([`can_take`]) gets the variable without it
 //!   ([`preload`]), for its loader would print that or end.
 //!
-//! A managed process looks for all these functions when it is attached ([`look`]): calls are made in handlers
-//! of signals, and in children that have their parent's memory. Any other looks at the first call: to look for
-//! all of them takes 20 us, which every process would pay that a shell starts.
+//! A managed process looks for all these functions when it is attached ([`look`]): calls are made in
+//! handlers of signals, and in children that have their parent's memory. Any other looks at the first call:
+//! to look for all of them takes 20 us, which every process would pay that a shell starts.
 
 mod can_take;
 mod children;

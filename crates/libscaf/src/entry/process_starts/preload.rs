@@ -117,8 +117,8 @@ fn value(entry: &CStr) -> Option<&[u8]> {
     entry.to_bytes().strip_prefix(VARIABLE)
 }
 
-/// Calls `start` with the list without us, on the stack: a child that has its parent's memory would never give
-/// other memory back. Only a list that doesn't fit there gets some.
+/// Calls `start` with the list without us, on the stack: a child that has its parent's memory would never
+/// give other memory back. Only a list that doesn't fit there gets some.
 unsafe fn with_another(environment: List, start: &mut dyn FnMut(Option<List>)) {
     #[inline(never)]
     fn on_stack<const WORDS: usize>(work: &mut dyn FnMut(&mut [usize])) {
@@ -211,8 +211,8 @@ static IS_CHANGED: AtomicBool = AtomicBool::new(false);
 /// that, for good, if the program can't take us. Who has changed the root folder or the user starts others
 /// that can't either.
 pub fn fit_own(program: Program<'_>) {
-    // SAFETY: the environment is a list of C strings. One of its places gets another C string, at once and for
-    // good: whoever reads meanwhile has the one or the other.
+    // SAFETY: the environment is a list of C strings. One of its places gets another C string, at once and
+    // for good: whoever reads meanwhile has the one or the other.
     unsafe {
         for (at, entry) in strings(now()) {
             let Some(value) = entry.to_bytes().strip_prefix(VARIABLE) else { continue };

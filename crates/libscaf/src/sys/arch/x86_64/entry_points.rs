@@ -122,9 +122,9 @@ macro_rules! answered {
 }
 pub(crate) use answered;
 
-/// Defines entry points that go on at `$to` with all their arguments if the first one, of 32 bits, is one of
-/// these numbers. Else they go on at the function whose address is at `$real`, or, where that is 0, at the one
-/// that `$find` answers: on the caller's stack, for the call may change that.
+/// Defines entry points that go on at `$to` with all their arguments if the first one, of 32 bits, is one
+/// of these numbers. Else they go on at the function whose address is at `$real`, or, where that is 0, at
+/// the one that `$find` answers: on the caller's stack, for the call may change that.
 macro_rules! looked_at {
     (@compare $number:expr) => { "cmp edi, {}\nje {to}" };
     ($($name:ident: [$($number:expr),+] => $to:path, else $real:path, or $find:path;)*) => {
@@ -320,7 +320,8 @@ macro_rules! vforks {
                 "call {ends}",
                 "pop rax",
                 "ret",
-                // The child, as in the C library: a shadow stack is its parent's, and nothing is taken off it.
+                // The child, as in the C library: a shadow stack is its parent's, and nothing is taken off
+                // it.
                 "3:",
                 "jmp rdx",
                 "4:",
