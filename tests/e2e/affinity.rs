@@ -1,6 +1,6 @@
 //! A program is granted CPUs of its own affinity only, and threads that are bound stay where they are.
 
-use crate::support::{Setup, cpus_of, wait_for};
+use crate::support::{Setup, compiled, cpus_of, wait_for};
 use scafd::control::Mechanism;
 
 #[test]
@@ -35,6 +35,24 @@ fn threads_that_the_user_bound_are_left_alone() {
         assert!(seen.mechanism_reason.contains("bound"), "{seen:?}");
         assert_eq!(program.finish().number("last"), 2, "{variable}");
     }
+}
+
+#[test]
+fn a_kernel_with_more_possible_cpus_than_a_mask_has_is_asked_with_a_larger_one() {
+    let setup = Setup::new("equi");
+    let filters = compiled("filters");
+    let under = [filters.to_str().expect("a plain path"), "large-sets", "exec"];
+    // It counts its CPUs before its first region, and waits there.
+    let program = setup.program("before_regions").args(["sleeps"]).under(&under).start();
+    let seen = program.until("it is attached", |_| true);
+    assert_eq!(seen.natural, 2);
+    program.signal(libc::SIGUSR1);
+    program.until("its regions", |program| program.regions > 10);
+    program.finish().well();
+    let program = setup.program("loops").under(&under).option("--max", 1).start();
+    program.until("it is narrowed", |program| program.dop == Some(1) && program.regions > 100);
+    wait_for("its affinity", || cpus_of(program.pid()).filter(|cpus| cpus.len() == 1));
+    program.finish().well();
 }
 
 #[test]

@@ -99,6 +99,19 @@ static struct sock_fprog harmless(void)
     return all_but(NULL, 0);
 }
 
+/* As a kernel with thousands of possible processors: it takes no small sets of them. */
+static struct sock_fprog large_sets(void)
+{
+    static struct sock_filter all[6];
+    all[0] = DO(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    all[1] = IF(SYS_sched_getaffinity, 0, 3);
+    all[2] = DO(BPF_LD | BPF_W | BPF_ABS, ARGUMENT(1));
+    all[3] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 512, 1, 0);
+    all[4] = DO(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL);
+    all[5] = DO(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    return (struct sock_fprog){6, all};
+}
+
 static void by_prctl(struct sock_fprog filter)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
@@ -224,6 +237,8 @@ static void step(const char *name, char **rest)
         by_prctl(no_looks());
     else if (!strcmp(name, "harmless"))
         by_prctl(harmless());
+    else if (!strcmp(name, "large-sets"))
+        by_prctl(large_sets());
     else if (!strcmp(name, "no-barriers"))
         by_prctl(no_barriers());
     else if (!strcmp(name, "thread"))

@@ -1,5 +1,5 @@
 //! What is known of the functions that programs call: a table of OpenMP runtimes' functions
-//! (`runtime_table.rs`), and one of libraries' functions (`library.rs`).
+//! (`runtime_table.rs`), and one of libraries' functions (`library.rs`). And of libraries' names ([`files`]).
 //!
 //! **A function in no row is unknown, and unknown means "no":**
 //! - a program isn't gathered if it calls a function with a runtime's prefix ([`runtime::is_runtimes`]) and
@@ -67,5 +67,6 @@
 #[macro_use]
 mod runtime_table;
 pub mod calls;
+pub mod files;
 pub mod library;
 pub mod runtime;

@@ -9,6 +9,7 @@ use memchr::memmem;
 use object::elf::{self, FileHeader64, SectionHeader64};
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 use object::{LittleEndian, ReadCache, ReadRef};
+use scaf_functions::files;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -75,7 +76,7 @@ pub(crate) fn is_runtimes_file(path: &Path) -> bool {
 }
 
 fn is_openmp_runtime(name: &str) -> bool {
-    ["libgomp", "libomp.", "libomp-", "libiomp5", "libscaf."].iter().any(|known| name.starts_with(known))
+    files::is_openmp_runtime(name.as_bytes()) || name == "libscaf.so"
 }
 
 fn makes_teams(name: &str) -> bool {

@@ -34,11 +34,7 @@ pub fn cpu_set(pus: &[u32]) -> rustix::thread::CpuSet {
 
 /// PUs that this process may use.
 pub fn allowed() -> PuSet {
-    let set = rustix::thread::sched_getaffinity(None);
-    set.map(|set| {
-        (0..rustix::thread::CpuSet::MAX_CPU).filter(|pu| set.is_set(*pu)).map(|pu| pu as u32).collect()
-    })
-    .unwrap_or_default()
+    scafd::observe::affinity(0).unwrap_or_default()
 }
 
 /// The same PUs, ordered so that neighbours share more: a contiguous part is a good partition.

@@ -46,6 +46,9 @@ pub enum Request {
     Decision(Option<u64>),
     /// The kept decisions after that number, or the first of those if they are many: [`Reply::Decisions`].
     Decisions(u64),
+    /// The affinity that the process of that number would have without scaf: [`Reply::Affinity`]. Client
+    /// libraries ask this for programs that ask for other processes' affinity.
+    AffinityOf(u32),
     /// Whether that executable, which is about to be started by the user who asks, had better start with as
     /// many threads as it is granted: [`Reply::Mold`].
     Mold(FileId),
@@ -82,6 +85,8 @@ pub enum Reply {
     Limits(LimitValues),
     /// To [`Request::Decision`] and [`Request::Decisions`].
     Decisions(Box<Decisions>),
+    /// To [`Request::AffinityOf`]: 64 PUs a number; none if the process isn't narrowed, or another user's.
+    Affinity(Vec<u64>),
     /// To [`Request::Mold`].
     Mold(bool),
     /// To [`Request::Profiles`], the program seen last first.

@@ -209,6 +209,7 @@ pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
         Request::Snapshot
         | Request::History(_)
         | Request::Machine
+        | Request::AffinityOf(_)
         | Request::SetPolicy(_)
         | Request::SetLimits(_)
         | Request::SetLimitsOf(..)

@@ -6,6 +6,7 @@ use super::{PATIENCE, Setup, released, root_user};
 use scafd::control::{Mechanism, Program};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -204,6 +205,12 @@ impl Running<'_> {
             let folded = matches!(program.mechanism, Mechanism::Fold | Mechanism::Park);
             folded && program.dop == Some(1) && program.effective_ns.is_some()
         })
+    }
+
+    /// Writes to its standard input.
+    pub fn write(&mut self, text: &str) {
+        let input = self.input.as_mut().expect("its input is open");
+        input.write_all(text.as_bytes()).expect("it reads");
     }
 
     pub fn printed(&self) -> String {

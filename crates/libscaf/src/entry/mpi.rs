@@ -9,7 +9,7 @@ use crate::runtimes::linker::{in_library_of, module_of, size_of_module};
 use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
 use crate::sys::symbols::{function, next};
-use crate::sys::thread_state::{self, MPI_AT, Part};
+use crate::sys::thread_state::{self, LINK_AT, MPI_AT, Part};
 use core::cell::Cell;
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -216,7 +216,7 @@ struct ReturnAddress(Cell<usize>);
 // SAFETY: an address may be 0; a `Cell` isn't `Sync`; the bytes are this port's.
 unsafe impl Part for ReturnAddress {
     const AT: usize = MPI_AT;
-    const END: usize = thread_state::END;
+    const END: usize = LINK_AT;
 }
 
 #[inline(always)]

@@ -1,8 +1,9 @@
-//! Calls by which a thread gives up its processor while it waits for others. A member of a gathered team lets
-//! other members run: the kernel knows nothing of them. Anybody else's call is passed on.
+//! Calls by which a thread gives up its processor while it waits for others. A member of a gathered team
+//! lets other members run: the kernel knows nothing of them. Anybody else's call is passed on, and that of
+//! a handler of signals on a stack of its own, which the next member's handler would need.
 
 use super::mpi;
-use crate::region::mechanisms::gather::{current, yielding_loops};
+use crate::region::mechanisms::gather::{current, member_signals, yielding_loops};
 use crate::sys::kernel_threads::give_way;
 use crate::sys::symbols::Next;
 use core::ffi::c_int;
@@ -18,11 +19,13 @@ macro_rules! yields {
                 // SAFETY: these functions take nothing and return a number; a member that calls is running.
                 unsafe {
                     match (current(), $next.get::<Real>()) {
-                        (Some(me), _) => yielding_loops::yield_in_spin_loop(me),
+                        (Some(me), _) if !member_signals::is_on_handlers_stack() => {
+                            yielding_loops::yield_in_spin_loop(me);
+                        }
                         (None, Some(_)) if mpi::is_turn() => {}
-                        (None, Some(real)) => return real(),
+                        (_, Some(real)) => return real(),
                         // One that the C library offers to old programs only.
-                        (None, None) => give_way(),
+                        (_, None) => give_way(),
                     }
                 }
                 0

@@ -1,6 +1,7 @@
 //! Calls by which a thread puts itself, or the whole process, under a filter of system calls (seccomp). Just
 //! before, the client stops making system calls (`link/no_syscalls.rs`). Any other call is passed on. A
-//! program that makes the system call by instructions of its own isn't seen.
+//! program that makes the system call by instructions of its own isn't seen. Those that it makes by number
+//! come from `system_calls.rs`.
 
 use crate::link::{attachment, no_syscalls};
 use crate::region::enter;
@@ -11,28 +12,21 @@ use core::ffi::{c_int, c_long};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 static PRCTL: AtomicUsize = AtomicUsize::new(0);
-static SYSCALL: AtomicUsize = AtomicUsize::new(0);
 
 arch::looked_at! {
-    prctl: [libc::PR_SET_SECCOMP as i64, libc::PR_SET_SECCOMP as i64] => by_prctl, else PRCTL, or find_prctl;
-    syscall: [libc::SYS_seccomp, libc::SYS_prctl] => by_number, else SYSCALL, or find_syscall;
+    prctl: [libc::PR_SET_SECCOMP as i64] => by_prctl, else PRCTL, or find_prctl;
 }
 
 /// So that no search is made within a call, which may be anywhere.
 pub fn at_load() {
     find_prctl();
-    find_syscall();
 }
 
 extern "C" fn find_prctl() -> usize {
     find(&PRCTL, c"prctl")
 }
 
-extern "C" fn find_syscall() -> usize {
-    find(&SYSCALL, c"syscall")
-}
-
-fn find(place: &AtomicUsize, name: &core::ffi::CStr) -> usize {
+pub fn find(place: &AtomicUsize, name: &core::ffi::CStr) -> usize {
     let known = place.load(Ordering::Relaxed);
     if known != 0 {
         return known;
@@ -59,26 +53,18 @@ unsafe extern "C" fn by_prctl(
     }
 }
 
-unsafe extern "C" fn by_number(
+/// The same by its number and its first three arguments; `call` makes it.
+pub fn by_number(
     number: c_long,
-    first: usize,
-    second: usize,
-    third: usize,
-    fourth: usize,
-    fifth: usize,
-    sixth: usize,
+    [first, second, third]: [usize; 3],
+    call: impl FnOnce() -> c_long,
 ) -> c_long {
-    type Real = unsafe extern "C" fn(c_long, usize, usize, usize, usize, usize, usize) -> c_long;
     let (sets, for_all) = if number == libc::SYS_seccomp {
         (are_set_by_seccomp(first, third), second & libc::SECCOMP_FILTER_FLAG_TSYNC as usize != 0)
     } else {
         (are_set_by_prctl(first as c_int, second, third), false)
     };
-    // SAFETY: syscall takes seven words, and gets the program's.
-    unsafe {
-        let Some(real) = function::<Real>(find_syscall()) else { return -1 };
-        around(sets, for_all, || real(number, first, second, third, fourth, fifth, sixth))
-    }
+    around(sets, for_all, call)
 }
 
 /// Makes the call. If it `sets` a filter, or one `for_all` threads, the client stops making system calls

@@ -43,6 +43,9 @@ pub fn at_load() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> c_int {
     type Real = unsafe extern "C" fn(*const stack_t, *mut stack_t) -> c_int;
+    if !new.is_null() {
+        member_signals::sets_stack();
+    }
     // SAFETY: the C library's function has this type, and gets the program's arguments.
     unsafe {
         match SIGALTSTACK.get::<Real>() {

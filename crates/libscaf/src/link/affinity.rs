@@ -1,29 +1,49 @@
 //! The program's own affinity, which the daemon narrows and the program gets back.
+//!
+//! A child has the affinity of the thread that starts it. So a thread that is about to start one has the
+//! program's own meanwhile ([`widen_self`], [`narrow_self`]): the child never sees another. The daemon knows
+//! both and moves such a thread like any other.
 
-use super::{no_syscalls, pages};
+use super::{no_syscalls, pages, socket};
 use crate::sys::errno::keeping_errno;
-use crate::sys::{kernel_threads, process, sched_affinity};
+use crate::sys::thread_state::{self, LINK_AT, Part};
+use crate::sys::{clock, kernel_threads, process, sched_affinity};
+use core::cell::Cell;
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use scaf_proto::MASK_WORDS;
 use scaf_proto::grant::{self, Mask};
 
 static OWN: [AtomicU64; MASK_WORDS] = [const { AtomicU64::new(0) }; MASK_WORDS];
+/// PUs of the process's own affinity when that was read, those beyond the mask included.
+static COUNTED: AtomicU32 = AtomicU32::new(0);
+static BEYOND: AtomicU32 = AtomicU32::new(0);
 
 /// The process's own affinity, read at the first call, before the daemon narrows it.
 pub fn own() -> [u64; MASK_WORDS] {
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     if KNOWN.swap(1, Ordering::Relaxed) == 0 {
         // The process's number names its first thread.
-        let now = sched_affinity::get(process::pid());
+        let (now, (pus, beyond)) =
+            (sched_affinity::get(process::pid()), sched_affinity::count(process::pid()));
         for (cell, word) in OWN.iter().zip(now) {
             cell.store(word, Ordering::Relaxed);
         }
+        COUNTED.store(pus, Ordering::Relaxed);
+        BEYOND.store(u32::from(beyond), Ordering::Relaxed);
     }
     let mut own = [0; MASK_WORDS];
     for (word, cell) in own.iter_mut().zip(&OWN) {
         *word = cell.load(Ordering::Relaxed);
     }
     own
+}
+
+/// Whether the process may run on PUs that a mask has no place for. Who can't be given its affinity back must
+/// not be narrowed.
+pub fn is_beyond_masks() -> bool {
+    keeping_errno(own);
+    BEYOND.load(Ordering::Relaxed) != 0
 }
 
 const MOST_PUS: u32 = 65_535;
@@ -44,7 +64,8 @@ fn count_own_pus() -> u32 {
         // Nobody can ask any more: as many as are wanted.
         return MOST_PUS;
     }
-    let count = grant::count(&keeping_errno(own)).max(1);
+    keeping_errno(own);
+    let count = COUNTED.load(Ordering::Relaxed).clamp(1, MOST_PUS);
     OWN_PUS.store(count, Ordering::Relaxed);
     count
 }
@@ -86,5 +107,93 @@ fn own_now() -> Mask {
 fn restore(task: i32, own: &Mask) {
     if pages::grant().is_daemons(&sched_affinity::get(task)) {
         sched_affinity::set(task, own);
+    }
+}
+
+/// Whether any thread may have an affinity of the daemon's.
+pub fn may_be_narrow() -> bool {
+    pages::grant().has_narrowed()
+}
+
+/// The affinity that the process would have without scaf, if the daemon has `narrowed` it to this one.
+pub fn behind(narrowed: &Mask) -> Option<Mask> {
+    let page = pages::grant();
+    (page.has_narrowed() && page.is_daemons(narrowed)).then(own_now)
+}
+
+/// Gives the calling thread the program's own affinity, if it has one of the daemon's; what it has then. To
+/// be called just before a child is made: that has the same.
+pub fn widen_self() -> Option<Mask> {
+    if !pages::grant().has_narrowed() || no_syscalls::are_known_forbidden() {
+        return None;
+    }
+    let own = own_now();
+    let now = sched_affinity::get(0);
+    let is_narrow = now != own && pages::grant().is_daemons(&now);
+    (is_narrow && sched_affinity::set(0, &own)).then(|| sched_affinity::get(0))
+}
+
+/// Most grants that a thread follows that narrows itself: they come four times a second.
+const TRIES: usize = 4;
+
+/// Gives the calling thread the granted affinity back after [`widen_self`], unless somebody has set another
+/// one than `wide` meanwhile. If that was the daemon, it may have come before the child: then that is
+/// widened here, as it begins.
+pub fn narrow_self(wide: &Mask) {
+    if no_syscalls::are_known_forbidden() {
+        return;
+    }
+    if sched_affinity::get(0) != *wide {
+        kernel_threads::for_each_child(|child| restore(child, wide));
+        return;
+    }
+    // The daemon publishes a grant before it moves threads. So either the new grant is seen here, or the
+    // daemon sees what is set here.
+    for _ in 0..TRIES {
+        let word = pages::grant().word();
+        let narrows = word.dop().is_some() && word.folded();
+        let granted = pages::grant().masks().filter(|_| narrows).map(|masks| masks.granted);
+        sched_affinity::set(0, granted.as_ref().unwrap_or(wide));
+        if pages::grant().word() == word {
+            break;
+        }
+    }
+    // Whoever gives threads their affinity back when the daemon is gone may have done it already.
+    if pages::grant().is_expired(clock::ns(libc::CLOCK_MONOTONIC)) || !keeping_errno(socket::is_open) {
+        sched_affinity::set(0, wide);
+    }
+}
+
+/// What is kept of a thread that starts a child.
+#[repr(C)]
+struct Starter {
+    /// Where its `vfork` returns to.
+    returns_to: Cell<usize>,
+    /// Whether it was widened for a `fork`.
+    is_wide: Cell<bool>,
+}
+
+// SAFETY: 0 and `false` are zeros; `Cell`s aren't `Sync`; the bytes are `link`'s.
+unsafe impl Part for Starter {
+    const AT: usize = LINK_AT;
+    const END: usize = thread_state::END;
+}
+
+pub const RETURNS_TO_AT: usize = LINK_AT + offset_of!(Starter, returns_to);
+
+/// After [`widen_self`], within a moment.
+pub fn narrow_again() {
+    narrow_self(&own_now());
+}
+
+/// Before a fork: the child is born on the program's own affinity, which other libraries' handlers may ask
+/// for.
+pub fn before_fork() {
+    thread_state::own::<Starter>().is_wide.set(widen_self().is_some());
+}
+
+pub fn after_fork_in_parent() {
+    if thread_state::own::<Starter>().is_wide.take() {
+        narrow_again();
     }
 }

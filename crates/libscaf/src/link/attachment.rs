@@ -184,6 +184,9 @@ fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
 
 fn greet() {
     MODULES_REPORTED.store(modules::met(), Ordering::Relaxed);
+    if affinity::is_beyond_masks() {
+        return;
+    }
     // Before there is a socket that a child would have.
     forked::watch();
     if !socket::connect() {

@@ -6,4 +6,5 @@ pub mod forked;
 pub mod grant;
 pub mod no_syscalls;
 pub mod pages;
+pub mod question;
 mod socket;

@@ -4,7 +4,7 @@
 //! filter: as many filters are the same ones, because none is ever removed.
 
 use crate::sys::futex::Futex;
-use crate::sys::{seccomp_filters, settings};
+use crate::sys::{helpers, seccomp_filters, settings};
 use core::sync::atomic::{AtomicU32, Ordering};
 use scaf_team::Sleep;
 
@@ -52,9 +52,9 @@ pub fn forbid(for_all: bool) {
 }
 
 /// Where a thread of ours, that sleeps, looks and sleeps again, stays for ever if it may not do that any
-/// more. To end would take calls, too.
+/// more. To end would take calls, too, which it makes only where it keeps the process alive.
 pub fn sleep_while_forbidden() {
-    while are_known_forbidden() {
+    while are_known_forbidden() && !helpers::are_to_leave() {
         Futex.sleep(&STATE, STATE.load(Ordering::Acquire), 0);
     }
 }
@@ -62,5 +62,10 @@ pub fn sleep_while_forbidden() {
 /// It was in vain: no filter came.
 pub fn permit() {
     STATE.store(UNKNOWN, Ordering::Release);
+    Futex.wake_all(&STATE);
+}
+
+/// Threads of ours that sleep so are to leave.
+pub fn wake_sleepers() {
     Futex.wake_all(&STATE);
 }

@@ -1,5 +1,6 @@
 //! The socket: connecting, one packet each way, and its end of file, the only sign that the daemon is gone.
 
+use crate::sys::file::File;
 use crate::sys::{glibc, process, settings, users};
 use core::ffi::c_int;
 use core::mem::{size_of, zeroed};
@@ -13,8 +14,30 @@ static SOCKET: AtomicI32 = AtomicI32::new(-1);
 /// The socket's inode: a program may close our descriptor and open another file under its number.
 static SOCKET_INODE: AtomicU64 = AtomicU64::new(0);
 
-/// Connects to the daemon where the settings say, else at the usual paths; `false` if none listens.
+/// Connects to the daemon; `false` if none listens. This is the process's connection from now on.
 pub fn connect() -> bool {
+    let Some(fd) = open() else { return false };
+    match glibc::fstat(fd) {
+        Some(status) => {
+            SOCKET_INODE.store(status.st_ino, Ordering::Relaxed);
+            SOCKET.store(fd, Ordering::Relaxed);
+            true
+        }
+        None => {
+            // SAFETY: the descriptor was opened just now, and nobody else has it.
+            unsafe { libc::close(fd) };
+            false
+        }
+    }
+}
+
+/// A connection of its own, for a question.
+pub fn open_for_question() -> Option<File> {
+    open().and_then(File::from_result)
+}
+
+/// Connects to the daemon where the settings say, else at the usual paths.
+fn open() -> Option<c_int> {
     let settings = settings::get();
     if settings.socket[0] != 0 {
         connect_to(&[&settings.socket], users::may_serve_here)
@@ -22,15 +45,19 @@ pub fn connect() -> bool {
         let mut digits = [0; 10];
         let uid = decimal(process::user(), &mut digits);
         let session = users::may_serve;
+        let runtime_dir = &settings.runtime_dir;
+        let of_session = || match runtime_dir[0] {
+            0 => None,
+            _ => connect_to(&[runtime_dir, b"/scaf/scafd.sock"], session),
+        };
         connect_to(&[b"/run/scaf/scafd.sock"], users::may_serve_here)
-            || (settings.runtime_dir[0] != 0
-                && connect_to(&[&settings.runtime_dir, b"/scaf/scafd.sock"], session))
-            || connect_to(&[b"/tmp/scaf-", uid, b"/scafd.sock"], session)
+            .or_else(of_session)
+            .or_else(|| connect_to(&[b"/tmp/scaf-", uid, b"/scafd.sock"], session))
     }
 }
 
 /// Connects to the path made of `parts` (each up to its first zero), if the daemon's user `may` serve us.
-fn connect_to(parts: &[&[u8]], may: fn(libc::uid_t) -> bool) -> bool {
+fn connect_to(parts: &[&[u8]], may: fn(libc::uid_t) -> bool) -> Option<c_int> {
     // SAFETY: zeros are a value of these structures; the kernel reads and writes as many bytes as it is told.
     unsafe {
         let mut address: libc::sockaddr_un = zeroed();
@@ -40,18 +67,18 @@ fn connect_to(parts: &[&[u8]], may: fn(libc::uid_t) -> bool) -> bool {
         for byte in bytes {
             match room.next() {
                 Some(cell) => *cell = *byte as libc::c_char,
-                None => return false,
+                None => return None,
             }
         }
         let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         let low = libc::socket(libc::AF_UNIX, kind, 0);
         if low < 0 {
-            return false;
+            return None;
         }
         let fd = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, FIRST_FD);
         libc::close(low);
         if fd < 0 {
-            return false;
+            return None;
         }
         let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
         let mut peer: libc::ucred = zeroed();
@@ -65,17 +92,10 @@ fn connect_to(parts: &[&[u8]], may: fn(libc::uid_t) -> bool) -> bool {
                 &mut peer_length,
             ) == 0
             && may(peer.uid);
-        match glibc::fstat(fd).filter(|_| ours) {
-            Some(status) => {
-                SOCKET_INODE.store(status.st_ino, Ordering::Relaxed);
-                SOCKET.store(fd, Ordering::Relaxed);
-                true
-            }
-            None => {
-                libc::close(fd);
-                false
-            }
+        if !ours {
+            libc::close(fd);
         }
+        ours.then_some(fd)
     }
 }
 

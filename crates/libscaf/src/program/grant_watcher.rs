@@ -1,16 +1,18 @@
 //! A thread that tells others when the grant has changed: runtimes and libraries with a setter for their
 //! number of threads, which nobody calls at each piece of work. It sleeps on the grant page, and the daemon
 //! wakes it for each grant. Once in [`LOOK_MS`] it wakes by itself, to notice that the daemon is gone, or
-//! back. It starts when the process is attached and has listeners, and stays; a forked child has none until
-//! it attaches. Listeners may hold locks of their libraries. So none is called during a fork, for the child
-//! would find such a lock taken for ever; nor after `exit` has begun, when those libraries are taken down.
+//! back. It starts when the process is attached and has listeners, and stays while `main` does: a process
+//! whose `main` has ended would never end. A forked child has none until it attaches. Listeners may hold
+//! locks of their libraries. So none is called during a fork, for the child would find such a lock taken
+//! for ever; nor after `exit` has begun, when those libraries are taken down.
 
 use crate::link::{attachment, grant, pages};
+use crate::runtimes::hooks;
 use crate::sys::arch::ticks;
 use crate::sys::clock::now_ms;
 use crate::sys::errno::keeping_errno;
 use crate::sys::futex::Futex;
-use crate::sys::kernel_threads::spawn;
+use crate::sys::helpers::{self, spawn};
 use core::ffi::c_void;
 use core::mem::transmute;
 use core::ptr::null_mut;
@@ -59,6 +61,13 @@ pub fn start_if_needed() {
     }
 }
 
+/// After it was dismissed for a while.
+pub fn start_again() {
+    if attachment::is_attached() {
+        start_if_needed();
+    }
+}
+
 pub fn is_running() -> bool {
     UP.load(Ordering::Relaxed) != 0
 }
@@ -71,6 +80,9 @@ fn listeners() -> usize {
 #[inline(never)]
 fn start() {
     static AT_EXIT: AtomicU32 = AtomicU32::new(0);
+    if helpers::are_to_leave() {
+        return;
+    }
     if UP.swap(1, Ordering::SeqCst) != 0 {
         return;
     }
@@ -87,6 +99,14 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     let mut notifier = DopNotifier::new();
     let mut known = 0;
     loop {
+        if helpers::are_to_leave() {
+            UP.store(0, Ordering::SeqCst);
+            return null_mut();
+        }
+        if helpers::has_main_ended() {
+            hooks::call(hooks::get().main_has_ended);
+            continue;
+        }
         attachment::poll_outside_region(ticks());
         // Read before the DoP, so that a change after this load ends the sleep.
         let word = pages::grant().word();
@@ -94,7 +114,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
         let due = if there == known { notifier.due(dop, now) } else { Due::Now };
         let pause = match due {
             Due::Now => {
-                tell(dop);
+                tell(dop, 0);
                 notifier.notified(dop, now);
                 known = there;
                 continue;
@@ -106,8 +126,20 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     }
 }
 
-fn tell(dop: u32) {
-    lock(0);
+/// `main` has ended, and nobody will tell the listeners of another grant: the process is as without us from
+/// now on. Where there are none, its regions are managed still.
+pub fn leave_for_good() {
+    if listeners() != 0 {
+        attachment::give_up_syscalls(false);
+        tell(grant::dop(), END_MS);
+    }
+}
+
+/// Calls the listeners, unless others hold the lock for so long; 0 is no limit.
+fn tell(dop: u32, limit_ms: u32) {
+    if !lock(limit_ms) {
+        return;
+    }
     for place in &TABLE {
         let function = place.load(Ordering::Acquire);
         if function.is_null() {

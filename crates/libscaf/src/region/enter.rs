@@ -25,6 +25,9 @@ use scaf_team::choice::{Choice, Length, Mechanism};
 /// The region's work is the program's own.
 #[inline(always)]
 pub unsafe fn run<R: Default>(region: Region, pass: impl Pass<R>) -> R {
+    if region.code.runtime.is_foreign {
+        return pass(region.code.runtime, region.work.body, region.work.data, region.requested);
+    }
     if is_passed_by(&region) {
         return unmeasured(thread(), &region, Choice::ALONE, pass);
     }

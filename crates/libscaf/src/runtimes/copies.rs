@@ -2,12 +2,13 @@
 
 use super::entries::Runtime;
 use super::hooks;
-use super::linker::LinkMap;
+use super::linker::{LinkMap, base_name};
 use crate::sys::lock::Lock;
 use core::cell::UnsafeCell;
-use core::ffi::CStr;
+use core::ffi::{CStr, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
+use scaf_functions::files;
 
 /// Copies that are told apart. libgomp's regions of any further copy run on one thread.
 pub const RUNTIMES: usize = 32;
@@ -103,6 +104,9 @@ pub fn number_of(map: *mut LinkMap) -> Option<usize> {
             return None;
         }
         runtime.load(library);
+        let file = base_name(CStr::from_ptr((*map).name));
+        let is_unknown = runtime.is_llvms() && !(is_llvms_file(file) && runtime.is_llvms_in_full());
+        runtime.is_foreign = is_unknown || has_user_level_threads(library);
     }
     let _locked = LOCK.take();
     if let Some(number) = known() {
@@ -114,12 +118,28 @@ pub fn number_of(map: *mut LinkMap) -> Option<usize> {
     if let Some(free) = MAPS.get(number) {
         free.store(map, Ordering::Release);
     }
-    if let Some(runtime) = by_number(number).filter(|runtime| runtime.is_llvms()) {
+    if let Some(runtime) = by_number(number).filter(|runtime| runtime.is_llvms() && !runtime.is_foreign) {
         let is_llvms = |other| by_number(other).is_some_and(Runtime::is_llvms);
         let only = !(0..number).any(is_llvms);
         hooks::get().llvm_found.iter().for_each(|told| told(runtime, only));
     }
     Some(number)
+}
+
+/// LLVM's runtime may go by libgomp's name, and be linked into the program, whose name is empty.
+fn is_llvms_file(file: &[u8]) -> bool {
+    file.is_empty() || files::is_openmp_runtime(file)
+}
+
+/// Functions of libraries that run many threads of a program on one of the kernel's: Argobots, which BOLT is
+/// made on, Qthreads, MassiveThreads, MPC.
+const USER_LEVEL: [&CStr; 5] =
+    [c"ABT_init", c"qthread_initialize", c"myth_init", c"mpc_thread_self", c"sctk_thread_self"];
+
+/// Whether a runtime, or a library that it depends on, has such threads.
+unsafe fn has_user_level_threads(library: *mut c_void) -> bool {
+    // SAFETY: a handle of dlopen's, and C strings.
+    USER_LEVEL.iter().any(|name| unsafe { !libc::dlsym(library, name.as_ptr()).is_null() })
 }
 
 pub fn after_fork() {

@@ -63,6 +63,8 @@ macro_rules! runtime {
         /// then no code linked with it calls them.
         #[allow(non_snake_case)]
         pub struct Runtime {
+            /// It isn't one that is known: everything is passed on to it, and nothing is managed.
+            pub is_foreign: bool,
             $(
                 $(pub $symbol: Option<unsafe extern "C" fn($($argument),*) $(-> $result)?>,)?
                 $(pub $symbol: Option<$type>,)?
@@ -71,6 +73,7 @@ macro_rules! runtime {
 
         impl Runtime {
             pub const EMPTY: Runtime = Runtime {
+                is_foreign: false,
                 $(
                     $($symbol: None::<unsafe extern "C" fn($($argument),*) $(-> $result)?>,)?
                     $($symbol: None::<$type>,)?
@@ -104,6 +107,22 @@ impl Runtime {
     #[inline(always)]
     pub fn is_llvms(&self) -> bool {
         self.__kmpc_fork_call.is_some()
+    }
+
+    /// Whether it has all that any version of LLVM's runtime has. Another one with some of its entry points
+    /// may run several threads of a team on one of the kernel's.
+    pub fn is_llvms_in_full(&self) -> bool {
+        self.__kmpc_global_thread_num.is_some()
+            && self.__kmpc_push_num_threads.is_some()
+            && self.__kmpc_for_static_init_4.is_some()
+            && self.__kmpc_for_static_init_8u.is_some()
+            && self.__kmpc_dispatch_init_8u.is_some()
+            && self.__kmpc_omp_task_alloc.is_some()
+            && self.__kmpc_reduce_nowait.is_some()
+            && self.__kmpc_doacross_init.is_some()
+            && self.kmp_get_blocktime.is_some()
+            && self.GOMP_barrier.is_some()
+            && self.omp_get_thread_num.is_some()
     }
 
     /// Threads of the team that the calling thread is in, as the runtime says.

@@ -16,6 +16,11 @@ pub struct Hooks {
     /// A copy of LLVM's runtime was found; whether it is the only one.
     pub llvm_found: &'static [fn(&Runtime, bool)],
     pub unloaded: &'static [fn()],
+    /// Threads of ours were told to leave (`sys/helpers.rs`), and may sleep; they may come back.
+    pub dismissed: &'static [fn()],
+    pub called_back: &'static [fn()],
+    /// `main` has ended, and the process goes on.
+    pub main_has_ended: &'static [fn()],
     /// Before a fork; after it in the parent; after it in the child, where only the calling thread is.
     pub before_fork: &'static [fn()],
     pub forked: &'static [fn()],

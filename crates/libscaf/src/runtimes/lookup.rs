@@ -6,12 +6,13 @@
 
 use super::copies::{self, Abi};
 use super::entries::Runtime;
-use super::linker::{any_module, in_library, in_library_of, module_of};
+use super::linker::{any_module, file_of, in_library, in_library_of, module_of};
 use super::modules;
 use crate::sys::errno::keeping_errno;
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{c_char, c_void};
 use core::ptr::null;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use scaf_functions::files;
 
 #[derive(Clone, Copy)]
 pub struct Code {
@@ -189,16 +190,11 @@ pub fn is_any_loaded() -> bool {
 fn file_of_some(abi: Abi) -> *const c_char {
     let mut file = null();
     any_module(|about| {
-        let name = about.dlpi_name;
-        // SAFETY: a module's name is null or a C string.
-        let is_called =
-            |what: &CStr| !name.is_null() && unsafe { !libc::strstr(name, what.as_ptr()).is_null() };
-        let is_it = match abi {
-            Abi::Gcc => is_called(c"/libgomp"),
-            Abi::Llvm => is_called(c"/libomp") || is_called(c"/libiomp5"),
-        };
+        // SAFETY: the dynamic linker has handed it in just now.
+        let name = unsafe { file_of(about) };
+        let is_it = files::is_openmp_runtime(name) && files::is_libgomp(name) == (abi == Abi::Gcc);
         if is_it {
-            file = name;
+            file = about.dlpi_name;
         }
         is_it
     });

@@ -8,6 +8,7 @@ use super::entries::Runtime;
 use super::linker::{any_module, file_of};
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use scaf_functions::files;
 
 /// The default of today, and that of the oldest copies in use.
 const DEFAULTS: [u64; 2] = [300_000, 20_000_000];
@@ -77,7 +78,7 @@ fn search_module(about: &libc::dl_phdr_info, search: &mut Search) -> bool {
     // SAFETY: the dynamic linker's description of a module, whose table is as long as it says.
     let (base, segments, is_libgomp) = unsafe {
         let segments = core::slice::from_raw_parts(about.dlpi_phdr, usize::from(about.dlpi_phnum));
-        (about.dlpi_addr as usize, segments, file_of(about).starts_with(b"libgomp"))
+        (about.dlpi_addr as usize, segments, files::is_libgomp(file_of(about)))
     };
     let at = |segment: &libc::Elf64_Phdr| base.wrapping_add(segment.p_vaddr as usize);
     let holds = |segment: &libc::Elf64_Phdr, address: usize| {

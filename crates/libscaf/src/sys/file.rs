@@ -25,6 +25,37 @@ impl File {
         // SAFETY: the kernel writes as much as there is room.
         usize::try_from(unsafe { libc::read(self.0, room.as_mut_ptr().cast(), room.len()) }).ok()
     }
+
+    /// Sends a packet to a socket, and waits for one up to `patience_ms`; its bytes.
+    pub fn exchange(&self, packet: &[u8], room: &mut [u8], patience_ms: c_int) -> Option<usize> {
+        let quietly = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        let mut ready = libc::pollfd { fd: self.0, events: libc::POLLIN, revents: 0 };
+        // SAFETY: the kernel reads the packet, and writes as much as there is room.
+        let got = keeping_errno(|| unsafe {
+            if libc::send(self.0, packet.as_ptr().cast(), packet.len(), quietly) < 0
+                || libc::poll(&mut ready, 1, patience_ms) <= 0
+            {
+                return -1;
+            }
+            libc::recv(self.0, room.as_mut_ptr().cast(), room.len(), libc::MSG_DONTWAIT)
+        });
+        usize::try_from(got).ok()
+    }
+
+    /// Bytes that were read from there on, whatever was read before.
+    pub fn read_at(&self, room: &mut [u8], at: u64) -> Option<usize> {
+        let at = libc::off_t::try_from(at).ok()?;
+        // SAFETY: the kernel writes as much as there is room.
+        let got = keeping_errno(|| unsafe { libc::pread(self.0, room.as_mut_ptr().cast(), room.len(), at) });
+        usize::try_from(got).ok()
+    }
+}
+
+/// Whether the file can be read by whoever this process's next program runs as, without capabilities that
+/// only this one has.
+pub fn can_be_read(path: &CStr) -> bool {
+    // SAFETY: the kernel reads a C string.
+    keeping_errno(|| unsafe { libc::access(path.as_ptr(), libc::R_OK) } == 0)
 }
 
 /// A decimal number; 0 without digits.

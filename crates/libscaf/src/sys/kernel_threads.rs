@@ -1,34 +1,13 @@
-//! Threads of the kernel's: starting them, their numbers and ends, and all that the process has.
+//! Threads of the kernel's: their numbers and ends, and all that the process has.
 
-use super::errno::keeping_errno;
+use super::arch::bare_call;
 use super::file::{File, decimal};
-use super::glibc;
 pub use super::process::thread_id as own_task;
 pub use super::raw_syscalls::give_way;
-use super::raw_syscalls::set_blocked;
-use super::signals::block_signals;
+use super::{glibc, process};
 use core::ffi::{c_int, c_void};
-use core::mem::zeroed;
-use core::ptr::{null, null_mut, without_provenance};
+use core::ptr::{null_mut, without_provenance};
 use core::sync::atomic::{AtomicU32, Ordering};
-
-pub type Run = extern "C" fn(*mut c_void) -> *mut c_void;
-
-/// Starts a thread that handles no signal of the program's; `false` if the system has none.
-pub fn spawn(run: Run, argument: *mut c_void) -> bool {
-    keeping_errno(|| {
-        let before = block_signals();
-        // SAFETY: `run` may be called with its argument on a thread of its own. Nobody else knows that
-        // thread's handle, so it is detached once.
-        let started = unsafe {
-            let mut thread: libc::pthread_t = zeroed();
-            glibc::pthread_create(&mut thread, null(), run, argument) == 0
-                && glibc::pthread_detach(thread) == 0
-        };
-        set_blocked(before);
-        started
-    })
-}
 
 /// Sleeps for so many milliseconds, up to 999.
 pub fn pause(milliseconds: i64) {
@@ -63,6 +42,12 @@ pub fn when_ends(ended: AtEnd, number: u32) {
     }
 }
 
+/// Whether a thread of that number is this process's.
+pub fn is_own(task: c_int) -> bool {
+    // SAFETY: signal 0 is sent to nobody.
+    task > 0 && unsafe { bare_call(libc::SYS_tgkill, [process::pid() as usize, task as usize, 0, 0]) } == 0
+}
+
 /// Where in an entry of a folder its length and its name are, in bytes: `struct linux_dirent64`.
 const LENGTH: usize = 16;
 const NAME: usize = 19;
@@ -81,6 +66,17 @@ pub fn for_each(mut with: impl FnMut(c_int)) {
         let filled = unsafe { core::slice::from_raw_parts(entries.as_ptr().cast::<u8>(), got) };
         numbers(filled).for_each(&mut with);
     }
+}
+
+/// Calls `with` for children of the calling thread, 100 or more; not at all where the kernel doesn't say.
+pub fn for_each_child(mut with: impl FnMut(c_int)) {
+    let mut text = [0u8; 1024];
+    let file = File::open(c"/proc/thread-self/children", libc::O_RDONLY);
+    let Some(length) = file.and_then(|file| file.read(&mut text)) else { return };
+    let text = text.get(..length).unwrap_or(&[]);
+    // The last number may be cut off; each has a blank behind it.
+    let whole = text.iter().rposition(|byte| *byte == b' ').unwrap_or(0);
+    text.split_at(whole).0.split(|byte| *byte == b' ').filter_map(number).for_each(&mut with);
 }
 
 fn numbers(mut entries: &[u8]) -> impl Iterator<Item = c_int> {

@@ -7,6 +7,7 @@ pub mod errno;
 pub mod file;
 pub mod futex;
 pub mod glibc;
+pub mod helpers;
 pub mod kernel_threads;
 pub mod lock;
 pub mod membarrier;

@@ -88,6 +88,8 @@ pub struct Settings {
     pub experiment_every: u32,
     /// Teams whose size is fixed may be gathered.
     pub gather: bool,
+    /// The user says that a BLAS with threads of its own has one.
+    pub blas_alone: bool,
     pub manager: Manager,
     /// Under so many filters of system calls `scaf run` has made all calls that this library makes.
     pub filters: u32,
@@ -123,6 +125,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     own_stacks: false,
     experiment_every: 0,
     gather: true,
+    blas_alone: false,
     manager: Manager::Unsaid,
     filters: 0,
 }));
@@ -204,6 +207,7 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         (b"SCAF_EXPERIMENT_EVERY", _) => settings.experiment_every = number(value, u32::MAX).unwrap_or(0),
         (b"SCAF_FILTERS", _) => settings.filters = number(value, u32::MAX).unwrap_or(0),
         (b"SCAF_GATHER", b"0") => settings.gather = false,
+        (b"OPENBLAS_NUM_THREADS" | b"GOTO_NUM_THREADS", b"1") => settings.blas_alone = true,
         (b"SCAF_TCM", b"scaf") => settings.manager = Manager::Ours,
         (b"SCAF_TCM", b"off") => settings.manager = Manager::Off,
         (b"TCM_ENABLE", b"1") if settings.manager == Manager::Unsaid => settings.manager = Manager::Theirs,

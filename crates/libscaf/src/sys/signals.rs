@@ -34,6 +34,13 @@ pub fn stack() -> Stack {
     Stack { at: now.ss_sp.expose_provenance(), flags: now.ss_flags & !libc::SS_ONSTACK, bytes: now.ss_size }
 }
 
+/// Whether the caller is a handler that runs there.
+pub fn is_on_stack() -> bool {
+    let mut now = libc::stack_t { ss_sp: null_mut(), ss_flags: 0, ss_size: 0 };
+    alternate(null(), &mut now);
+    now.ss_flags & libc::SS_ONSTACK != 0
+}
+
 pub fn set_stack(stack: Stack) {
     let new = libc::stack_t {
         ss_sp: core::ptr::with_exposed_provenance_mut(stack.at),

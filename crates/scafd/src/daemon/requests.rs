@@ -2,9 +2,11 @@
 
 use super::parts::Daemon;
 use super::visibility::Viewer;
+use crate::apply::mask_words;
 use crate::config::check_policy;
 use crate::control::{Decisions, LimitValues, Reply, Request, Snapshot};
 use crate::log::info;
+use crate::observe::affinity;
 use crate::observe::clock::{cpu_ns, now_ns};
 use crate::paths::Scope;
 use crate::registry::{Limits, Program};
@@ -28,6 +30,7 @@ impl Daemon {
                 Reply::History(Box::new(self.history.since(moment, self.viewer(peer).sees_only())))
             }
             Request::Machine => Reply::Machine(Box::new(self.capacity.machine.clone())),
+            Request::AffinityOf(pid) => Reply::Affinity(self.affinity_of(peer, pid).unwrap_or_default()),
             Request::Decision(_) | Request::Decisions(_) => self.decisions(peer, &request),
             Request::SetPolicy(name) => self.set_policy(peer, &name),
             // Takes effect at the next tick: a decision for each would let one user keep us busy.
@@ -51,6 +54,16 @@ impl Daemon {
         };
         self.talk.answer(id, &reply);
         matches!(reply, Reply::Policy(_))
+    }
+
+    /// The own affinity of a process that has one of ours, as its number is where the asker is.
+    fn affinity_of(&self, peer: Peer, pid: u32) -> Option<Vec<u64>> {
+        let program = self.registry.by_pid(pid)?;
+        let may_know = program.identity.owner == peer.owner || self.talk.is_trusted(peer.owner);
+        let numbers = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+        let is_alike = numbers("self").is_some_and(|own| Some(own) == numbers(&peer.pid.to_string()));
+        let is_ours = affinity(pid).is_ok_and(|now| program.grant.masks.contains(&now));
+        (may_know && is_alike && is_ours).then(|| mask_words(&program.reach.own).to_vec())
     }
 
     fn viewer(&self, peer: Peer) -> Viewer {

@@ -141,11 +141,25 @@ pub fn processor(root: &Path) -> String {
     name.map_or_else(String::new, |(_, name)| name.trim().to_owned())
 }
 
-/// Affinity of a thread or (by its main thread) of a process; 0 for the calling thread.
+/// Affinity of a thread or (by its main thread) of a process; 0 for the calling thread. PUs beyond
+/// [`scaf_proto::MAX_PUS`] are left out.
 pub fn affinity(tid: u32) -> io::Result<PuSet> {
-    let mut words = [0u64; scaf_proto::MASK_WORDS];
     let pid = i32::try_from(tid).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    // SAFETY: the kernel writes at most the given number of bytes, which is the size of `words`.
-    let rc = unsafe { libc::sched_getaffinity(pid, size_of_val(&words), words.as_mut_ptr().cast()) };
-    if rc < 0 { Err(io::Error::last_os_error()) } else { Ok(PuSet::from_words(&words)) }
+    let mut words = vec![0u64; scaf_proto::MASK_WORDS];
+    loop {
+        let bytes = size_of_val(words.as_slice());
+        // SAFETY: the kernel writes at most the given number of bytes, which is the size of `words`.
+        if unsafe { libc::sched_getaffinity(pid, bytes, words.as_mut_ptr().cast()) } == 0 {
+            return Ok(PuSet::from_words(&words[..scaf_proto::MASK_WORDS]));
+        }
+        // The kernel refuses a set that is smaller than all its possible PUs need.
+        let error = io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::EINVAL) || words.len() >= MOST_WORDS {
+            return Err(error);
+        }
+        words.resize(words.len() * 2, 0);
+    }
 }
+
+/// Words of the largest set that is tried.
+const MOST_WORDS: usize = 1_024;

@@ -3,11 +3,13 @@
 //! The handle is kept: a library that is looked after is never unloaded.
 
 use super::table::{self, NEWS, add, lock};
-use crate::runtimes::linker::any_module;
+use crate::runtimes::linker::{any_module, file_of};
+use crate::sys::errno::keeping_errno;
 use crate::sys::glibc;
 use crate::sys::symbols::{c_string, function};
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use scaf_functions::files;
 use scaf_proto::runtimes::{Kind, Promise};
 
 struct Names {
@@ -57,7 +59,6 @@ pub fn is_named(name: &CStr) -> bool {
     NAMES.iter().any(|names| names.get == name || names.set == name)
 }
 
-const FILES: [&CStr; 3] = [c"blas", c"mkl_", c"blis"];
 const MOST_FILES: usize = 32;
 static LOOKING: AtomicU32 = AtomicU32::new(0);
 /// Load addresses of the files that were looked into.
@@ -72,10 +73,8 @@ fn fresh() -> Fresh {
     let mut fresh = Fresh { files: [(0, core::ptr::null()); MOST_FILES], count: 0 };
     any_module(|about| {
         let (name, base) = (about.dlpi_name, about.dlpi_addr as usize);
-        // SAFETY: a module's name is null or a C string.
-        let has = |part: &&CStr| unsafe { !libc::strstr(name, part.as_ptr()).is_null() };
-        if !name.is_null()
-            && FILES.iter().any(has)
+        // SAFETY: the dynamic linker has handed it in just now.
+        if files::may_be_blas(unsafe { file_of(about) })
             && !SEEN.iter().any(|seen| seen.load(Ordering::Relaxed) == base)
             && let Some(place) = fresh.files.get_mut(fresh.count)
         {
@@ -87,9 +86,24 @@ fn fresh() -> Fresh {
     fresh
 }
 
-/// Whether the process has files that are worth looking into. Takes a microsecond.
-pub fn are_likely() -> bool {
-    fresh().count != 0
+/// Whether the process has a library that may be looked after: by its file's name and what it exports.
+/// Takes a microsecond where no file is called so. The library needn't be initialised.
+pub fn are_there() -> bool {
+    if LOOKING.swap(1, Ordering::Acquire) != 0 {
+        return false;
+    }
+    let fresh = fresh();
+    let has_own_threads = |(base, name): &(usize, *const c_char)| {
+        // SAFETY: a loaded library's name.
+        let opened = unsafe { Opened::new(*base, *name) };
+        let exports = |names: &Names| {
+            opened.as_ref().is_some_and(|it| it.own(names.get).is_some() && it.own(names.set).is_some())
+        };
+        NAMES.iter().filter(|names| names.kind != Kind::Mkl).any(exports)
+    };
+    let found = keeping_errno(|| fresh.files.iter().take(fresh.count).any(has_own_threads));
+    LOOKING.store(0, Ordering::Release);
+    found
 }
 
 /// Looks into new files; `true` if a library follows the grant. The program's libraries must be initialised.
@@ -121,20 +135,45 @@ pub fn after_fork() {
     LOOKING.store(0, Ordering::Relaxed);
 }
 
+/// A loaded library, by a handle that is given back.
+struct Opened {
+    handle: *mut c_void,
+    base: usize,
+}
+
+impl Opened {
+    /// # Safety
+    /// The name is a C string.
+    unsafe fn new(base: usize, name: *const c_char) -> Option<Opened> {
+        // SAFETY: as the caller says. With RTLD_NOLOAD no constructor runs.
+        let handle = unsafe { libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        (!handle.is_null()).then_some(Opened { handle, base })
+    }
+
+    /// Only the library's own symbols: each library that it depends on is a file by itself.
+    fn own(&self, name: &CStr) -> Option<*mut c_void> {
+        // SAFETY: the handle is dlopen's, the name a C string; zeros are a value of what dladdr fills in.
+        unsafe {
+            let found = libc::dlsym(self.handle, name.as_ptr());
+            let mut about: libc::Dl_info = core::mem::zeroed();
+            let known = !found.is_null() && glibc::dladdr(found, &mut about) != 0;
+            (known && about.dli_fbase as usize == self.base).then_some(found)
+        }
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        // SAFETY: the handle is dlopen's, and is given back once.
+        unsafe { libc::dlclose(self.handle) };
+    }
+}
+
 unsafe fn look_into(base: usize, name: *const c_char) {
     // SAFETY: the name is a C string; functions of these names have these types, and take nothing.
     unsafe {
-        let library = libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        if library.is_null() {
-            return;
-        }
-        // Only the library's own symbols: each library that it depends on is a file by itself.
-        let own = |name: &CStr| {
-            let found = libc::dlsym(library, name.as_ptr());
-            let mut about: libc::Dl_info = core::mem::zeroed();
-            let known = !found.is_null() && glibc::dladdr(found, &mut about) != 0;
-            (known && about.dli_fbase as usize == base).then_some(found)
-        };
+        let Some(library) = Opened::new(base, name) else { return };
+        let own = |name: &CStr| library.own(name);
         for names in &NAMES {
             let (Some(get), Some(set)) = (own(names.get), own(names.set)) else { continue };
             let variable = own(c"blas_cpu_number").filter(|_| names.kind == Kind::OpenBlas);
@@ -152,9 +191,9 @@ unsafe fn look_into(base: usize, name: *const c_char) {
             let promise = if own_threads { Promise::Follows } else { Promise::Left };
             if add(names.kind, promise, (base, name), (get, set, variable)) {
                 // The reference that dlopen took is kept.
+                core::mem::forget(library);
                 return;
             }
         }
-        libc::dlclose(library);
     }
 }

@@ -6,14 +6,14 @@
 
 use super::find;
 use super::table::{LIBRARIES, Library, NEWS, follow, table, threads};
-use crate::link::{attachment, forked, no_syscalls};
+use crate::link::{affinity, attachment, forked, no_syscalls};
 use crate::program::budget::{self, Who};
 use crate::program::masters::NO_SLOT;
 use crate::program::non_openmp::{self, Ticket};
 use crate::program::{grant_watcher, masters};
 use crate::runtimes::hooks;
-use crate::sys::clock;
-use crate::sys::kernel_threads::{pause, spawn};
+use crate::sys::helpers::{self, spawn};
+use crate::sys::{clock, settings};
 use core::ffi::c_void;
 use core::mem::zeroed;
 use core::ptr::null_mut;
@@ -31,7 +31,7 @@ pub fn start_if_needed() {
 
 /// At load: the thread looks into libraries linked with the program, which may not be initialised yet.
 pub fn at_load() {
-    if find::are_likely() {
+    if !settings::get().blas_alone && find::are_there() && affinity::own_pus() >= 2 {
         start();
     }
 }
@@ -49,7 +49,11 @@ fn changed(_: u32) {
 
 #[cold]
 fn start() {
-    if !no_syscalls::are_forbidden() && UP.swap(1, Ordering::SeqCst) == 0 && !spawn(monitor, null_mut()) {
+    if !no_syscalls::are_forbidden()
+        && !helpers::are_to_leave()
+        && UP.swap(1, Ordering::SeqCst) == 0
+        && !spawn(monitor, null_mut())
+    {
         UP.store(0, Ordering::SeqCst);
     }
 }
@@ -81,27 +85,42 @@ impl Clocks {
 /// Pause before the first look: short, as a new library's threads spin and other programs must make room.
 const FIRST_PAUSE_MS: u32 = 10;
 
+/// One of so many looks is for whether `main` has ended.
+const LOOKS_FOR_MAIN: u32 = 8;
+
 extern "C" fn monitor(_: *mut c_void) -> *mut c_void {
     let mut detector = ParallelDetector::default();
     let mut last = Clocks::now();
     let mut regions = 0;
     let mut work = None;
     let mut greeted = false;
-    let mut pause_ms = FIRST_PAUSE_MS;
+    let (mut pause_ms, mut looks) = (FIRST_PAUSE_MS, 0u32);
     loop {
-        pause(i64::from(pause_ms));
+        helpers::pause(pause_ms);
         no_syscalls::sleep_while_forbidden();
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(LOOKS_FOR_MAIN) && helpers::has_main_ended() {
+            hooks::call(hooks::get().main_has_ended);
+        }
+        if helpers::are_to_leave() {
+            if let Some((ticket, _)) = work {
+                end(ticket);
+            }
+            budget::runs(Who::Blas, 0);
+            UP.store(0, Ordering::SeqCst);
+            return null_mut();
+        }
         if NEWS.load(Ordering::Relaxed) != 0 || table().next().is_none() {
             look();
         }
         follow(false);
         let (user, allowed) = threads();
-        if user == 0 {
-            // No library to look after. Whoever finds one later starts another thread.
+        if user < 2 {
+            // Nothing to look after. Whoever finds a library later, or sets more threads, starts another one.
             UP.store(0, Ordering::SeqCst);
             return null_mut();
         }
-        if user >= 2 && (!greeted || attachment::is_waiting()) {
+        if !greeted || attachment::is_waiting() {
             greeted = true;
             if non_openmp::attach(user) {
                 grant_watcher::on_change(changed);

@@ -52,6 +52,9 @@ unsafe fn run<R: Default>(body: Body, data: *mut c_void, threads: u32, kind: Kin
 /// The same for a region that another call ends.
 unsafe fn open(body: Body, data: *mut c_void, threads: u32, kind: Kind, pass: impl Pass<()>) {
     if let Some(region) = region(body, data, threads, kind) {
+        if region.code.runtime.is_foreign {
+            return pass(region.code.runtime, body, data, threads);
+        }
         // SAFETY: the program asked for its function to be called with its data.
         unsafe { parallel_start::start(region, pass) }
     }

@@ -59,7 +59,7 @@ pub unsafe extern "C" fn enter_region(call: *mut VariadicCall) -> usize {
         let real = code.runtime.__kmpc_fork_call;
         // Within a region of ours it is a nested one, whoever has leagues, and its threads meet there.
         let in_league = LEAGUES.load(Ordering::Relaxed) != 0 && this.frame.get().is_null();
-        if real.is_none() || in_league {
+        if real.is_none() || in_league || code.runtime.is_foreign {
             return address(real);
         }
         // The runtime still keeps a clause's number for its next region, whose region was gathered.

@@ -15,7 +15,7 @@ use self::result_page::{RESULT_BYTES, ResultPage};
 use crate::link::pages;
 use crate::program::grant_watcher;
 use crate::runtimes::entries::{Body, Runtime};
-use crate::sys::arch::{thread_block, ticks};
+use crate::sys::arch::{bare_call, thread_block, ticks};
 use crate::sys::errno::keeping_errno;
 use crate::sys::{process, settings};
 use core::ffi::{c_int, c_void};
@@ -154,8 +154,11 @@ fn make(region: &Candidate, forced: bool, alone: impl FnOnce()) -> Result<(), Ou
     let mut arguments = unsafe { core::mem::zeroed::<libc::clone_args>() };
     arguments.flags = CLEAR_SIGNAL_HANDLERS;
     // SAFETY: the kernel reads the arguments. The copy goes on with a copy of this stack, as after a fork,
-    // and makes only calls that are sound there ([`child`]).
-    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<libc::clone_args>()) };
+    // and makes only calls that are sound there ([`child`]). By a bare call it stays where the program is.
+    let pid = unsafe {
+        let about = [(&raw const arguments).expose_provenance(), size_of::<libc::clone_args>(), 0, 0];
+        bare_call(libc::SYS_clone3, about)
+    };
     if pid == 0 {
         child::run(result, parent, pu, &own, alone);
     }

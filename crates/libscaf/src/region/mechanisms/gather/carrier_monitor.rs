@@ -12,7 +12,7 @@ use crate::link::{grant, no_syscalls, pages};
 use crate::runtimes::lookup::Code;
 use crate::sys::clock::{now_ms, ran_for};
 use crate::sys::futex::Futex;
-use crate::sys::kernel_threads::spawn;
+use crate::sys::helpers::{self, spawn};
 use crate::sys::membarrier::{can_order, order};
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -62,8 +62,16 @@ pub fn again() {
     }
 }
 
+/// So that it leaves if it is to.
+pub fn wake_idle() {
+    Futex.wake_all(&MONITOR);
+}
+
 /// Whether there is a monitor, or one can be started.
 pub fn is_there() -> bool {
+    if helpers::are_to_leave() {
+        return false;
+    }
     if MONITOR.load(Ordering::Relaxed) == GONE {
         wake();
     }
@@ -105,7 +113,10 @@ extern "C" fn monitor(_: *mut c_void) -> *mut c_void {
                 SCHEDULER.allow_exclusive(can_order());
                 before_order = None;
             }
-            idle = if SCHEDULER.carrier_limit() == 0 && regions == before {
+            let is_idle = SCHEDULER.carrier_limit() == 0 && regions == before;
+            idle = if is_idle && helpers::are_to_leave() {
+                IDLE_MS + 1
+            } else if is_idle {
                 idle.saturating_add(passed)
             } else {
                 0
@@ -127,8 +138,14 @@ extern "C" fn monitor(_: *mut c_void) -> *mut c_void {
             MONITOR.store(ASLEEP, Ordering::SeqCst);
             // A master that came earlier has found the monitor awake.
             if REGIONS.load(Ordering::SeqCst) == before {
+                let mut is_idle = false;
                 while MONITOR.load(Ordering::SeqCst) == ASLEEP {
-                    Futex.sleep(&MONITOR, ASLEEP, 0);
+                    if (is_idle || helpers::are_to_leave())
+                        && MONITOR.compare_exchange(ASLEEP, GONE, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+                    {
+                        return null_mut();
+                    }
+                    is_idle = Futex.sleep(&MONITOR, ASLEEP, helpers::IDLE_MS);
                 }
             }
             MONITOR.store(AWAKE, Ordering::SeqCst);

@@ -6,7 +6,8 @@ use super::worker_tls;
 use crate::program::masters;
 use crate::sys::arch::{self, Fiber};
 use crate::sys::futex::Futex;
-use crate::sys::kernel_threads::{give_way, own_task, spawn};
+use crate::sys::helpers::{self, spawn};
+use crate::sys::kernel_threads::{give_way, own_task};
 use core::ffi::c_void;
 use core::hint::spin_loop;
 use core::ptr::{null_mut, without_provenance_mut};
@@ -39,9 +40,11 @@ pub fn begin_midway() -> &'static Carrier {
 /// Starts or wakes the carriers below that number; carrier 0 is the master's.
 #[cold]
 pub fn wake(carriers: u32) {
+    // Before it is asked who is there: see [`leaves`].
+    WAKE_SEQ.fetch_add(1, Ordering::SeqCst);
     for number in 1..carriers {
         let Some(carrier) = CARRIERS.get(number as usize) else { break };
-        if carrier.there.load(Ordering::Relaxed) == 0 && carrier.there.swap(1, Ordering::Relaxed) == 0 {
+        if carrier.there.load(Ordering::SeqCst) == 0 && carrier.there.swap(1, Ordering::SeqCst) == 0 {
             carrier.number.store(number, Ordering::Relaxed);
             if !spawn(run, without_provenance_mut(number as usize)) {
                 // Nor are there any beyond it: sums over all carriers end at the first that is missing.
@@ -50,7 +53,6 @@ pub fn wake(carriers: u32) {
             }
         }
     }
-    WAKE_SEQ.fetch_add(1, Ordering::SeqCst);
     // A carrier that isn't counted yet will see the new number.
     if SLEEPERS.load(Ordering::SeqCst) != 0 {
         Futex.wake_all(&WAKE_SEQ);
@@ -93,10 +95,26 @@ extern "C" fn run(number: *mut c_void) -> *mut c_void {
             SCHEDULER.carrier_leaves();
         } else if !is_woken_soon(seen, number) {
             SLEEPERS.fetch_add(1, Ordering::SeqCst);
-            Futex.sleep(&WAKE_SEQ, seen, 0);
+            let is_idle = Futex.sleep(&WAKE_SEQ, seen, helpers::IDLE_MS);
             SLEEPERS.fetch_sub(1, Ordering::SeqCst);
+            if (is_idle || helpers::are_to_leave()) && SCHEDULER.carrier_limit() == 0 && leaves(carrier, seen)
+            {
+                return null_mut();
+            }
         }
     }
+}
+
+/// A carrier without work ends, unless somebody has counted on it since it saw that number.
+fn leaves(carrier: &Carrier, seen: u32) -> bool {
+    carrier.there.store(0, Ordering::SeqCst);
+    WAKE_SEQ.load(Ordering::SeqCst) == seen || carrier.there.swap(1, Ordering::SeqCst) != 0
+}
+
+/// So that those that are to leave do.
+pub fn wake_idle() {
+    WAKE_SEQ.fetch_add(1, Ordering::SeqCst);
+    Futex.wake_all(&WAKE_SEQ);
 }
 
 /// Spins for the next region while the carrier has a context that nobody else of the program wants; returns

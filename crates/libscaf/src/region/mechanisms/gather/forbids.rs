@@ -9,8 +9,8 @@ use crate::sys::errno::keeping_errno;
 use core::ffi::{CStr, c_char};
 use core::ptr::{null, with_exposed_provenance};
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use scaf_functions::calls;
 use scaf_functions::runtime::says;
+use scaf_functions::{calls, files};
 use scaf_proto::report::{NAME_BYTES, ReportPage};
 
 /// What is known: how many modules there were, plus one, and what their calls say, from bit [`SAID`] on.
@@ -228,10 +228,9 @@ unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Dynamic> {
     // SAFETY: a loaded module's table of dynamic linking is where its headers say, and ends with tag 0.
     unsafe {
         let file = file_of(about);
-        let own: [&[u8]; 7] =
-            [b"libgomp", b"libomp.", b"libiomp5", b"libc.so", b"libscaf", b"ld-linux", b"linux-vdso"];
+        let own: [&[u8]; 4] = [b"libc.so", b"libscaf.so", b"ld-linux", b"linux-vdso"];
         let is_python = if file.is_empty() { is_python() } else { file.starts_with(b"libpython") };
-        if is_python || own.iter().any(|prefix| file.starts_with(prefix)) {
+        if is_python || files::is_openmp_runtime(file) || own.iter().any(|prefix| file.starts_with(prefix)) {
             return None;
         }
         let base = about.dlpi_addr as usize;

@@ -8,7 +8,7 @@ use super::worker_tls;
 use crate::link::no_syscalls;
 use crate::region::thread::{LENT, Thread, thread};
 use crate::sys::kernel_threads::own_task;
-use crate::sys::signals::{Stack, blocked};
+use crate::sys::signals::{Stack, blocked, is_on_stack};
 use crate::sys::thread_state::part_of;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -42,6 +42,19 @@ pub fn compare() {
         let same = worker_tls::are_alike() && blocked() == worker_tls::recorded_signals();
         DIFFERS.store(u32::from(!same), Ordering::Relaxed);
     }
+}
+
+/// 1 once a thread of the program may have a stack for handlers.
+static HAS_STACKS: AtomicU32 = AtomicU32::new(0);
+
+/// The program sets one.
+pub fn sets_stack() {
+    HAS_STACKS.store(1, Ordering::Relaxed);
+}
+
+/// Whether the caller is a handler of signals on a stack of its own.
+pub fn is_on_handlers_stack() -> bool {
+    HAS_STACKS.load(Ordering::Relaxed) != 0 && !no_syscalls::are_known_forbidden() && is_on_stack()
 }
 
 /// Makes a call that changes the calling thread's signal state. A member's change is recorded.

@@ -158,6 +158,12 @@ pub fn last_size() -> u32 {
     gathered_team::SCHEDULER.size()
 }
 
+/// Threads of ours that have nothing to do are to leave, if they are to.
+pub fn wake_idle() {
+    carriers::wake_idle();
+    carrier_monitor::wake_idle();
+}
+
 pub fn after_fork() {
     worker_tls::after_fork();
     task_pool::after_fork();

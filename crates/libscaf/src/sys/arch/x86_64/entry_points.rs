@@ -122,21 +122,19 @@ macro_rules! answered {
 }
 pub(crate) use answered;
 
-/// Defines entry points that go on at `$to` with all their arguments if the first one, of 32 bits, is one of
-/// two numbers. Else they go on at the function whose address is at `$real`, or, where that is 0, at the one
-/// that `$find` answers: on the caller's stack, for the call may change that.
+/// Defines entry points that go on at `$to` with all their arguments if the first one, of 32 bits, is one
+/// of these numbers. Else they go on at the function whose address is at `$real`, or, where that is 0, at
+/// the one that `$find` answers: on the caller's stack, for the call may change that.
 macro_rules! looked_at {
-    ($($name:ident: [$one:expr, $other:expr] => $to:path, else $real:path, or $find:path;)*) => {
+    (@compare $number:expr) => { "cmp edi, {}\nje {to}" };
+    ($($name:ident: [$($number:expr),+] => $to:path, else $real:path, or $find:path;)*) => {
         $(
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name() {
                 core::arch::naked_asm!(
                     "endbr64",
-                    "cmp edi, {one}",
-                    "je {to}",
-                    "cmp edi, {other}",
-                    "je {to}",
+                    $($crate::sys::arch::looked_at!(@compare $number),)+
                     "mov r11, qword ptr [rip + {real}]",
                     "test r11, r11",
                     "jz 2f",
@@ -149,8 +147,7 @@ macro_rules! looked_at {
                     $crate::sys::arch::arguments!(pop),
                     "pop rax",
                     "jmp r11",
-                    one = const $one,
-                    other = const $other,
+                    $(const $number,)+
                     to = sym $to,
                     real = sym $real,
                     find = sym $find,
@@ -261,3 +258,81 @@ macro_rules! with_all_arguments {
     };
 }
 pub(crate) use with_all_arguments;
+
+/// Defines entry points of a path and a list of arguments that ends with null: each goes on at `$to` with the
+/// list's address. Arguments in registers are put before those on the stack, in place of the return address.
+macro_rules! listed_arguments {
+    ($($name:ident => $to:path;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "endbr64",
+                    "pop r10",
+                    "push r9\npush r8\npush rcx\npush rdx\npush rsi",
+                    "mov rsi, rsp",
+                    "push r10",
+                    "call {to}",
+                    "pop r10",
+                    "add rsp, 40",
+                    "push r10",
+                    "ret",
+                    to = sym $to,
+                )
+            }
+        )*
+    };
+}
+pub(crate) use listed_arguments;
+
+/// Defines `vfork`, which returns twice on one stack. If `$begins` says so, the thread's return address is
+/// kept in its state (`$at`) meanwhile, for the child writes over the stack, and `$ends` is called in the
+/// parent. Else it goes on at the function whose address is at `$real`.
+macro_rules! vforks {
+    ($(#[$about:meta])* $name:ident: $begins:path, else $ends:path; real $real:path, returns $at:path) => {
+        $(#[$about])*
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                "endbr64",
+                "sub rsp, 8",
+                "call {begins}",
+                "add rsp, 8",
+                "mov r11, qword ptr [rip + {real}]",
+                "test r11, r11",
+                "jz 4f",
+                "test al, al",
+                "jnz 2f",
+                "jmp r11",
+                "2:",
+                "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
+                "pop rdx",
+                "mov qword ptr fs:[r10 + {at}], rdx",
+                "call r11",
+                "mov r10, qword ptr [rip + scaf_thread@gottpoff]",
+                "mov rdx, qword ptr fs:[r10 + {at}]",
+                "test eax, eax",
+                "jz 3f",
+                "push rdx",
+                "push rax",
+                "call {ends}",
+                "pop rax",
+                "ret",
+                // The child, as in the C library: a shadow stack is its parent's, and nothing is taken off
+                // it.
+                "3:",
+                "jmp rdx",
+                "4:",
+                "mov eax, -1",
+                "ret",
+                begins = sym $begins,
+                ends = sym $ends,
+                real = sym $real,
+                at = const $at,
+            )
+        }
+    };
+}
+pub(crate) use vforks;

@@ -9,8 +9,8 @@ mod variadic;
 
 pub(crate) use cpp_wrappers::around;
 pub(crate) use entry_points::{
-    answered, arguments, counted, diverted, frame, looked_at, pass_on, recorded_caller, with_all_arguments,
-    with_caller,
+    answered, arguments, counted, diverted, frame, listed_arguments, looked_at, pass_on, recorded_caller,
+    vforks, with_all_arguments, with_caller,
 };
 pub use fiber::{Fiber, can_switch, control_words, set_control_words, switch, tls_base};
 pub(crate) use spin_hook::yielding;
@@ -24,7 +24,7 @@ use core::arch::{asm, global_asm, x86_64::_rdtsc};
 use core::ffi::c_void;
 
 /// Bytes of a thread's state; its parts are laid out in [`crate::sys::thread_state`].
-pub const THREAD_BYTES: usize = 304;
+pub const THREAD_BYTES: usize = 320;
 
 global_asm!(
     ".section .tbss.scaf_thread,\"awT\",@nobits",
