@@ -15,6 +15,7 @@ scripts/layers.py
 scripts/lines.sh
 scripts/paths.sh
 scripts/one-version.sh
+scripts/safety.sh
 
 grep -q '^#!\[forbid(unsafe_code)\]' crates/scaf-policy/src/lib.rs || fail "lib.rs doesn't forbid unsafe code"
 dependencies=$(cargo tree --locked -p scaf-policy --edges normal --depth 1 --prefix none |
