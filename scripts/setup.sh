@@ -59,6 +59,7 @@ if [ "$for" = tests ]; then
     scripts/need.sh setup <<'PACKAGES'
 tmux /usr/bin/tmux
 lua5.1 /usr/bin/lua5.1
+libc6-i386 /lib/ld-linux.so.2
 chromium /usr/bin/chromium
 chromium-driver /usr/bin/chromedriver
 prometheus /usr/bin/promtool

@@ -82,12 +82,13 @@ fn whoever_asks_for_an_affinity_gets_the_programs_own() {
     }
     // A child asks for its parent's, which the daemon knows.
     assert_eq!(says(&mut program, "parent", "parent"), 2);
-    // One that it has chosen itself is told as it is.
-    let pid = program.pid();
-    let first = cpus_of(pid).expect("it is there")[0].to_string();
-    let other = setup.snapshot().pus.iter().map(|pu| pu.to_string()).find(|pu| *pu != first);
+    program.finish().well();
+    // One that it or its user has chosen is told as it is.
+    let mut program = setup.program("children").start();
+    program.until("it is attached", |program| program.dop == Some(2) && program.regions > 100);
     let bind = setup.at(Path::new("/usr/bin/taskset")).unmanaged();
-    bind.args(["-a", "-c", "-p", &other.expect("two PUs"), &pid.to_string()]).run();
+    let first = setup.snapshot().pus.iter().next().expect("a PU").to_string();
+    bind.args(["-a", "-c", "-p", &first, &program.pid().to_string()]).run();
     assert_eq!(says(&mut program, "asks", "asked"), 1);
     assert_eq!(says(&mut program, "parent", "parent"), 1);
     program.finish().well();

@@ -41,9 +41,15 @@ pub(super) fn marks(code: &Code<'_>, function: &[Instruction], loops: &[usize]) 
     (!overlaps && !code.is_jumped_to(&places)).then_some(marks)
 }
 
+/// Who goes on where an exception is caught or passed on may go on right behind a loop, by a table and no
+/// branch.
+const LANDS: [&str; 2] = ["__cxa_begin_catch", "_Unwind_Resume"];
+
 /// The smallest mark that has the branch at that place, the loop's own instructions first.
 fn mark(code: &Code<'_>, function: &[Instruction], branch: usize, targets: &BTreeSet<u64>) -> Option<Mark> {
-    let tries = (0..=MOST_BEHIND).flat_map(|behind| (0..=MOST_BEFORE).map(move |before| (before, behind)));
+    let lands = LANDS.iter().any(|name| code.elf.imports.contains_key(*name));
+    let most_behind = if lands { 0 } else { MOST_BEHIND };
+    let tries = (0..=most_behind).flat_map(|behind| (0..=MOST_BEFORE).map(move |before| (before, behind)));
     let mut found = tries.filter_map(|(before, behind)| {
         let run = function.get(branch.checked_sub(before)?..=branch.checked_add(behind)?)?;
         mark_of(code, run, before, targets)
