@@ -214,7 +214,7 @@ def teams(env):
     for profile in json.loads(said.stdout or "{}").get("profiles", []):
         for region in profile["regions"]:
             dops = {point["dop"] for point in region["points"]}
-            found.setdefault(region["key"]["module"], set()).update(dops)
+            found.setdefault(region["module"], set()).update(dops)
     return found
 
 
