@@ -81,6 +81,8 @@ def files() -> Iterator[Tuple[str, bytes, int]]:
         yield f"{name}.data/scripts/{command}", (built / command).read_bytes(), 0o755
     # Where the commands look for it, relative to themselves.
     yield f"{name}.data/data/lib/scaf/libscaf.so", (built / "libscaf.so").read_bytes(), 0o755
+    verdicts = (ROOT / "packaging/verdicts.toml").read_bytes()
+    yield f"{name}.data/data/lib/scaf/verdicts.toml", verdicts, 0o644
     yield f"{name}.data/data/include/scaf.h", (ROOT / "include/scaf.h").read_bytes(), 0o644
     about = f"{name}.dist-info"
     yield f"{about}/METADATA", metadata().encode(), 0o644

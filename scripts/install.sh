@@ -25,7 +25,7 @@ put_text() { # SOURCE TARGET
 }
 
 put 755 bin "$built/scaf" "$built/scafd"
-put 644 lib/scaf "$built/libscaf.so"
+put 644 lib/scaf "$built/libscaf.so" packaging/verdicts.toml
 put 644 include include/scaf.h
 put_text scaf.pc.in lib/pkgconfig/scaf.pc
 put_text scafd.service lib/systemd/system/scafd.service

@@ -1,8 +1,9 @@
 //! `scaf check`: programs are tried out with teams of other sizes, and what that shows is remembered.
 
-use crate::support::{By, Setup, compiled, compiled_by, released};
+use crate::support::{By, Setup, compiled, compiled_by, released, wait_for};
 use scafd::control::Mechanism;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// What `scaf check` with these words comes to: its exit status and what it says.
 fn check(setup: &Setup, options: &[&str], program: &Path, words: &[&str]) -> (Option<i32>, String) {
@@ -66,6 +67,81 @@ fn an_admins_verdicts_hold_for_all() {
     assert!(word.contains("scaf check: 4 runs"), "{word}");
     std::fs::write(&file, exported.replace("true", "false")).expect("verdicts");
     assert_eq!(is_resized(&Setup::configured("equi", &text), &program), None);
+}
+
+/// A setup with a scaf as it is installed, with that file of verdicts, and its folder.
+fn installed(verdicts: &str, configuration: &str) -> (Setup, PathBuf) {
+    let setup = Setup::prepared(&["equi", "--verbose"], configuration);
+    let folder = setup.folder().join("installed");
+    std::fs::create_dir(&folder).expect("a folder");
+    for file in ["scaf", "scafd", "libscaf.so"] {
+        std::fs::copy(released(file), folder.join(file)).expect("a copy");
+    }
+    std::fs::write(folder.join("verdicts.toml"), verdicts).expect("verdicts");
+    (setup, folder)
+}
+
+/// What `scaf doctor` says of the program, and whether that scaf's daemon resizes it, by whose word.
+fn shown(verdicts: &str, program: &Path) -> (String, Option<String>) {
+    let (setup, folder) = installed(verdicts, "memory = false\n");
+    let doctor = setup.command(&folder.join("scaf")).arg("doctor").arg(program).output().expect("scaf");
+    let like = setup.daemon_command();
+    let mut command = setup.command(&folder.join("scafd"));
+    let mut daemon = command.args(like.get_args()).stderr(Stdio::null()).spawn().expect("scafd");
+    wait_for("the daemon", || setup.socket().exists().then_some(()));
+    let word = is_resized(&setup, program);
+    daemon.kill().expect("the daemon's end");
+    daemon.wait().expect("the daemon's end");
+    (String::from_utf8_lossy(&doctor.stdout).into_owned(), word)
+}
+
+#[test]
+fn what_comes_with_scaf_holds_for_that_build_only() {
+    let program = compiled("malleable");
+    let exported = {
+        let setup = Setup::new("equi");
+        assert_eq!(check(&setup, &["--runs", "4"], &program, &[]).0, Some(0));
+        setup.says(&["check", "--export"])
+    };
+    let verdicts = format!("{exported}version = 'Debian 12, m 1.2'\nevidence = 'its tests'\n");
+    let (doctor, word) = shown(&verdicts, &program);
+    assert!(
+        doctor.contains("Shown: the teams of its own code may be resized, by its tests; 4 runs"),
+        "{doctor}"
+    );
+    assert!(doctor.contains("this build of Debian 12, m 1.2"), "{doctor}");
+    let word = word.expect("it is resized");
+    assert!(word.contains("by its tests: 4 runs"), "{word}");
+    // Another build has another build-id.
+    let id = exported.split("executable = \"").nth(1).and_then(|it| it.split('"').next()).expect("its id");
+    let (doctor, word) = shown(&verdicts.replace(id, "0123456789abcdef"), &program);
+    assert!(doctor.contains("It isn't shown") && doctor.contains("another build, Debian 12"), "{doctor}");
+    assert_eq!(word, None);
+    // A file that can't be read counts for nothing, and the daemon runs all the same.
+    assert_eq!(shown("verdict = 7\n", &program).1, None);
+}
+
+#[test]
+fn ones_own_check_counts_for_more_than_what_comes_with_scaf() {
+    let program = compiled("stored_size");
+    let file = scaf_inspect::fingerprint(&program).expect("its build-id");
+    let name = program.file_name().expect("a name").to_string_lossy();
+    let verdicts = format!(
+        "[[verdict]]\nexecutable = '{file}'\nname = '{name}'\nresizable = true\ndate = '2026-11-25'\n\
+         runs = 40\nversion = 'x 1'\nevidence = 'nothing'\n"
+    );
+    let (setup, folder) = installed(&verdicts, "");
+    let scaf = |words: &[&str]| {
+        let mut command = setup.command(&folder.join("scaf"));
+        let came = command.args(words).env("SCAF_SOCKET", setup.socket()).output().expect("scaf");
+        String::from_utf8_lossy(&[came.stdout, came.stderr].concat()).into_owned()
+    };
+    let path = program.to_string_lossy();
+    assert!(scaf(&["doctor", &path]).contains("Shown: the teams of its own code may be resized"));
+    let said = scaf(&["check", &path]);
+    assert!(said.contains("may not be resized") && said.contains("counts for more"), "{said}");
+    let doctor = scaf(&["doctor", &path]);
+    assert!(doctor.contains("that the teams of its own code may not be resized"), "{doctor}");
 }
 
 #[test]

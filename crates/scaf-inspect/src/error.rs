@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+/// Why there are no facts; the messages say what to do.
+#[allow(missing_docs)] // they say enough of the fields, too
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -13,8 +13,6 @@
 //! # Ok::<(), scaf_inspect::Error>(())
 //! ```
 
-#![allow(missing_docs)] // names say enough of many items
-
 mod decode;
 mod elf;
 mod error;
@@ -28,6 +26,7 @@ mod size_use;
 pub use error::Error;
 pub use module::{ModuleFacts, fingerprint, module, module_from_bytes};
 pub use module_cache::{Module, ModuleCache};
-pub use process::{Loaded, MAX_ARGUMENTS, Opened, Origin, ProcessFacts, Resizable, arguments_in, process};
+pub use process::{Loaded, MAX_ARGUMENTS, Objection, Opened, Origin, ProcessFacts, Resizable};
+pub use process::{arguments_in, process};
 pub use program::{ProgramFacts, ProgramKind, program};
 pub use size_use::{SizeUse, Spins};

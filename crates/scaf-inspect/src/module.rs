@@ -21,15 +21,19 @@ pub(crate) const MAX_FILE: u64 = 1 << 30;
 /// Files up to this size, in bytes, are read at once: many small reads of a C library's tables are slow.
 const READ_AT_ONCE: u64 = 64 << 20;
 
+/// What is known of an ELF file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleFacts {
+    /// Where it was read.
     pub path: PathBuf,
+    /// The name by which programs need it, if it is a library.
     pub soname: Option<String>,
     /// Needs no dynamic linker, so that no library can be preloaded.
     pub statically_linked: bool,
     /// Setuid or setgid, so that the dynamic linker ignores LD_PRELOAD. File capabilities, which have the
     /// same effect, are not checked.
     pub setuid: bool,
+    /// Whether it is code of a processor that this analysis reads.
     pub machine_supported: bool,
     /// Starts regions through libgomp's interface, which LLVM's runtime has, too.
     pub imports_gomp: bool,
@@ -39,7 +43,9 @@ pub struct ModuleFacts {
     pub runtimes_needed: Vec<String>,
     /// Has or uses thread-local variables, among them `threadprivate` data, or POSIX's thread-specific data.
     pub thread_local: bool,
+    /// What it does with team sizes.
     pub size_use: SizeUse,
+    /// Where its regions wait by spinning on memory, if they do; file addresses.
     pub spins: Option<Spins>,
     /// The build-id, else a hash of the code.
     pub fingerprint: String,

@@ -11,11 +11,13 @@ use std::path::Path;
 /// What a file means for a process that maps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Module {
+    /// Why teams may not be resized because of it, if so: a sentence without its full stop.
     pub objection: Option<String>,
     /// Where the regions wait by spinning, if they do; file addresses.
     pub spins: Option<Spins>,
     /// The build-id, else a hash of the code.
     pub fingerprint: String,
+    /// Address in the file minus offset in it, of the code; `None` if it has none.
     pub code_offset: Option<u64>,
 }
 
@@ -50,6 +52,7 @@ impl ModuleCache {
         Ok(module)
     }
 
+    /// Adds what another one knows.
     pub fn extend(&mut self, other: ModuleCache) {
         self.files.extend(other.files);
     }
@@ -63,14 +66,17 @@ impl ModuleCache {
         }
     }
 
+    /// Files that are known.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
+    /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
+    /// What it knows of files that `other` doesn't.
     pub fn beyond(mut self, other: &ModuleCache) -> ModuleCache {
         self.files.retain(|identity, _| !other.files.contains_key(identity));
         self

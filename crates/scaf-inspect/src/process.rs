@@ -14,37 +14,45 @@ use std::path::{Path, PathBuf};
 const MAX_MAPPINGS: usize = 1 << 18;
 /// Most bytes of a line: PATH_MAX, four-fold escaped, and the columns before it.
 const MAX_LINE: u64 = 20_000;
+/// Most bytes of a command line that count.
 pub const MAX_ARGUMENTS: u64 = 1 << 20;
 /// Most files with code in one process; Python with scikit-learn has 250.
 const MAX_MODULES: usize = 4096;
+/// Most objections; Python with scikit-learn, LightGBM and XGBoost has 20.
+const MAX_OBJECTIONS: usize = 64;
 
+/// Whether teams may be resized.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "resizable", rename_all = "snake_case")]
 pub enum Resizable {
+    /// They may.
     #[default]
     Yes,
+    /// They may not.
     No {
         /// The module and what it does, as a sentence without its full stop.
         why: String,
     },
 }
 
-impl Resizable {
-    /// Only the first reason is kept.
-    fn refuse(&mut self, why: String) {
-        if *self == Resizable::Yes {
-            *self = Resizable::No { why };
-        }
-    }
+/// Why teams may not be resized.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Objection {
+    /// The build-id of the module with that code, else a hash of the code; `None` where it isn't known.
+    pub module: Option<String>,
+    /// Whether that is the executable.
+    pub is_own: bool,
+    /// The module and what it does, as a sentence without its full stop.
+    pub why: String,
 }
 
+/// What is known of a running process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
     /// The modules that use OpenMP, without the runtimes.
     pub modules: Vec<PathBuf>,
-    pub resizable: Resizable,
-    /// The same without the executable itself: its libraries' code only.
-    pub others: Resizable,
+    /// Why teams may not be resized; none if they may.
+    pub objections: Vec<Objection>,
     /// Where the regions wait by spinning on memory: a function, and the offset in it.
     pub spins: Option<String>,
     /// Whether that is the executable's own code.
@@ -52,23 +60,29 @@ pub struct ProcessFacts {
     /// The marks of all such loops that don't yield by themselves, at their addresses in memory
     /// ([`scaf_team::arch::spin_marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
+    /// Which program it is, if its executable and arguments could be read.
     pub origin: Option<Origin>,
 }
 
+/// Which program it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The executable's build-id, else a hash.
     pub executable: String,
+    /// A hash of its arguments.
     pub arguments: u64,
     /// The modules that use OpenMP.
     pub modules: Vec<Loaded>,
 }
 
+/// A module, as it is mapped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
     /// The build-id, else a hash of the code.
     pub fingerprint: String,
+    /// Where its code begins,
     pub start: u64,
+    /// and ends, in memory.
     pub end: u64,
     /// Address in memory minus address in the file.
     pub bias: u64,
@@ -138,15 +152,16 @@ impl Opened {
         Ok(Opened { pid, code, anonymous, too_many, path, executable, arguments: arguments(&folder).ok() })
     }
 
+    /// What follows from the files; `cache` has what is known of them, and learns.
     pub fn facts(self, cache: &mut ModuleCache) -> ProcessFacts {
         let (mut facts, pid) = (ProcessFacts::default(), self.pid);
         if let Some(place) = self.anonymous {
-            facts.refuse_all(format!(
+            facts.refuse(format!(
                 "process {pid} runs code that is in no file and cannot be analysed, in {place}"
             ));
         }
         if self.too_many {
-            facts.refuse_all(format!("process {pid} has mapped more than {MAX_MODULES} files of code"));
+            facts.refuse(format!("process {pid} has mapped more than {MAX_MODULES} files of code"));
             return facts;
         }
         let (mut modules, mut marks) = (Vec::new(), Some(Vec::new()));
@@ -155,17 +170,14 @@ impl Opened {
                 Ok(Some(module)) => module,
                 Ok(None) => continue,
                 Err(error) => {
-                    facts.refuse_all(error.to_string());
+                    facts.refuse(error.to_string());
                     continue;
                 }
             };
             if let Some(why) = &module.objection {
+                let is_own = self.path.as_deref() == Some(mapping.path.as_path());
                 let why = format!("{}: {why}", mapping.path.display());
-                if self.path.as_deref() == Some(mapping.path.as_path()) {
-                    facts.resizable.refuse(why);
-                } else {
-                    facts.refuse_all(why);
-                }
+                facts.object(Objection { module: Some(module.fingerprint.clone()), is_own, why });
             }
             facts.modules.push(mapping.path.clone());
             let at = mapping.start.wrapping_sub(mapping.offset);
@@ -193,9 +205,24 @@ impl Opened {
 }
 
 impl ProcessFacts {
-    fn refuse_all(&mut self, why: String) {
-        self.others.refuse(why.clone());
-        self.resizable.refuse(why);
+    /// Whether teams may be resized, else the first reason why not.
+    pub fn resizable(&self) -> Resizable {
+        let first = self.objections.first();
+        first.map_or(Resizable::Yes, |first| Resizable::No { why: first.why.clone() })
+    }
+
+    /// For a reason that is in no module, so that no knowledge of modules overrules it.
+    fn refuse(&mut self, why: String) {
+        self.object(Objection { module: None, is_own: false, why });
+    }
+
+    fn object(&mut self, objection: Objection) {
+        if self.objections.len() < MAX_OBJECTIONS {
+            self.objections.push(objection);
+        } else if let Some(last) = self.objections.last_mut() {
+            // It stands for all that follow.
+            *last = Objection { module: None, is_own: false, why: objection.why };
+        }
     }
 }
 
@@ -367,8 +394,20 @@ mod tests {
     #[test]
     fn a_process_without_openmp_may_be_resized() {
         let facts = process(std::process::id(), Path::new("/proc"), &mut ModuleCache::default()).unwrap();
-        assert_eq!(facts.resizable, Resizable::Yes);
+        assert_eq!(facts.resizable(), Resizable::Yes);
         assert!(facts.modules.is_empty());
+    }
+
+    #[test]
+    fn too_many_objections_end_with_one_that_nothing_overrules() {
+        let mut facts = ProcessFacts::default();
+        for number in 0..MAX_OBJECTIONS + 2 {
+            facts.object(Objection { module: Some(number.to_string()), is_own: true, why: "x".into() });
+        }
+        assert_eq!(facts.objections.len(), MAX_OBJECTIONS);
+        let last = facts.objections.pop().unwrap();
+        assert_eq!((last.module, last.is_own), (None, false));
+        assert!(facts.objections.iter().all(|it| it.is_own && it.module.is_some()));
     }
 
     #[test]

@@ -12,19 +12,26 @@ use std::path::Path;
 /// Bytes of a script's first line that the kernel reads (BINPRM_BUF_SIZE).
 const SCRIPT_LINE: u64 = 256;
 
+/// What kind of file it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProgramKind {
+    /// Compiled.
     Elf {
         /// The facts about the file, without its libraries; see [`crate::process()`] for those.
         facts: ModuleFacts,
     },
     /// A script: its interpreter and that one's libraries decide.
-    Script { interpreter: String },
+    Script {
+        /// What its first line names, with arguments.
+        interpreter: String,
+    },
 }
 
+/// What is known of a program that doesn't run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramFacts {
+    /// Its kind.
     pub program: ProgramKind,
     /// Whether `scaf run` can preload its library into the program.
     pub manageable: bool,

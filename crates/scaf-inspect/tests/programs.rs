@@ -91,8 +91,10 @@ fn a_running_program_is_judged_by_the_modules_that_use_openmp() {
     for (source, expected) in [(LOOP, true), (depends.as_str(), false)] {
         let out = built(folder.path(), source, &["-O2"]);
         let (facts, _) = judged_running(&out);
-        assert_eq!(facts.resizable == Resizable::Yes, expected, "{facts:?}");
+        assert_eq!(facts.resizable() == Resizable::Yes, expected, "{facts:?}");
         assert_eq!(facts.modules.len(), 1, "{facts:?}");
+        let executable = facts.origin.map(|origin| origin.executable);
+        assert!(facts.objections.iter().all(|it| it.is_own && it.module == executable));
     }
 }
 
@@ -109,8 +111,8 @@ fn a_program_that_makes_code_while_it_runs_keeps_its_team_sizes() {
     for (access, expected) in [("1 | 2", true), ("1 | 4", false)] {
         let out = built(folder.path(), &mapped(access), &["-O2"]);
         let (facts, pid) = judged_running(&out);
-        assert_eq!(facts.resizable == Resizable::Yes, expected, "{facts:?}");
-        if let Resizable::No { why } = facts.resizable {
+        assert_eq!(facts.resizable() == Resizable::Yes, expected, "{facts:?}");
+        if let Resizable::No { why } = facts.resizable() {
             assert!(why.contains(&pid.to_string()) && why.contains("anonymous memory"), "{why}");
         }
     }

@@ -1,4 +1,4 @@
-//! Results of `scaf check`, by executable.
+//! What was shown of files with code by trying: results of `scaf check`, and those that come with scaf.
 
 use crate::profiles::{good, short};
 use crate::{Error, Profiles};
@@ -7,18 +7,39 @@ use serde::{Deserialize, Serialize};
 
 const EXECUTABLES: u32 = 1000;
 
-/// The result of testing an executable.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// The result of testing an executable, or a library.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checked {
     /// Its build-id, else a hash of it.
+    #[serde(alias = "library")]
     pub executable: String,
+    /// The file's name.
     pub name: String,
     /// Whether the teams of its own code may be resized.
     pub resizable: bool,
     /// When: year-month-day.
     pub date: String,
+    /// Runs that came out the same with teams of other sizes.
     pub runs: u32,
+    /// Of which package and version it is. Not kept in the database, nor is the following.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub version: String,
+    /// What was run and compared; empty: what a user gave to `scaf check`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub evidence: String,
+}
+
+impl Checked {
+    /// What it was that showed it, for people.
+    pub fn text(&self) -> String {
+        let Checked { runs, date, name, version, evidence, .. } = self;
+        let what = match evidence.as_str() {
+            "" => "scaf check".to_owned(),
+            evidence => format!("shown for {name} of {version} by {evidence}"),
+        };
+        format!("{what}: {runs} runs on {date} with teams of other sizes came out the same")
+    }
 }
 
 fn checked(row: &Row) -> rusqlite::Result<Checked> {
@@ -28,6 +49,7 @@ fn checked(row: &Row) -> rusqlite::Result<Checked> {
         resizable: row.get(2)?,
         date: short(row.get::<_, String>(3)?),
         runs: row.get(4)?,
+        ..Checked::default()
     })
 }
 

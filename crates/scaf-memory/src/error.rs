@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+/// Why the file can't be used; the messages say what to do.
+#[allow(missing_docs)] // they say enough of the fields, too
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file or its folder cannot be made or examined.

@@ -11,7 +11,6 @@
 //! read from it is checked.
 
 #![forbid(unsafe_code)]
-#![allow(missing_docs)] // names say enough of many items
 
 mod checked;
 mod error;

@@ -103,6 +103,7 @@ impl Profiles {
         Ok(list.unwrap_or_default())
     }
 
+    /// The profile of that number, as [`Profiles::programs`] gives it.
     pub fn program(&mut self, id: i64) -> Result<Option<Profile>, Error> {
         Ok(self.with(false, |connection| profile(connection, id))?.flatten())
     }

@@ -450,7 +450,7 @@ proptest! {
 
 fn checked(executable: &str, runs: u32) -> Checked {
     let [executable, name, date] = [executable, "cg", "2026-11-25"].map(str::to_owned);
-    Checked { executable, name, resizable: true, date, runs }
+    Checked { executable, name, resizable: true, date, runs, ..Checked::default() }
 }
 
 #[test]

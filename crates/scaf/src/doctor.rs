@@ -189,9 +189,10 @@ fn examine_program(name: &OsStr) -> Result<Program> {
         }
     };
     let forbids_gathering = if obstacle.is_none() { gather::forbidden_by(&path) } else { None };
-    let permission = if obstacle.is_none() { permission::of(&path) } else { Vec::new() };
-    let advice = if permission.is_empty() { advice } else { "Run it with: scaf run." };
-    Ok(Program { path, obstacle, facts, permission, forbids_gathering, advice: advice.to_owned() })
+    let permission = if obstacle.is_none() { permission::of(&path) } else { permission::Found::default() };
+    let advice = if permission.permits { "Run it with: scaf run." } else { advice };
+    let (permission, advice) = (permission.sentences, advice.to_owned());
+    Ok(Program { path, obstacle, facts, permission, forbids_gathering, advice })
 }
 
 fn render(found: &Findings) -> String {

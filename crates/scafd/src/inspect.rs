@@ -23,7 +23,7 @@ use confine::confined;
 use helper_process::HelperProcess;
 use queue::Queue;
 use reaper::Reaper;
-use scaf_inspect::{ModuleCache, Opened, Origin};
+use scaf_inspect::{ModuleCache, Objection, Opened, Origin};
 use scaf_policy::ProgramId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,12 +51,8 @@ const MOST_LETTERS: usize = 512;
 /// The result of a code analysis.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Verdict {
-    /// Whether teams may be resized.
-    pub resizable: bool,
-    /// Why not, in a sentence.
-    pub why: String,
-    /// Why not even if the executable's own code permits it; empty if no other code forbids it.
-    pub others: String,
+    /// Why teams may not be resized; empty if they may.
+    pub objections: Vec<Objection>,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
     /// Whether that is its executable's own code.
@@ -79,8 +75,8 @@ pub struct Answer {
 
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
-        let why = why.into();
-        Verdict { others: why.clone(), why, ..Verdict::default() }
+        let objection = Objection { why: why.into(), ..Objection::default() };
+        Verdict { objections: vec![objection], ..Verdict::default() }
     }
 }
 
@@ -99,13 +95,8 @@ pub fn helper(pid: u32, user: Option<User>) -> io::Result<Answer> {
 }
 
 fn verdict(facts: scaf_inspect::ProcessFacts) -> Verdict {
-    let because = |resizable| match resizable {
-        scaf_inspect::Resizable::Yes => String::new(),
-        scaf_inspect::Resizable::No { why } => why,
-    };
-    let (why, others) = (because(facts.resizable), because(facts.others));
-    let scaf_inspect::ProcessFacts { spins, spins_itself, marks, origin, .. } = facts;
-    Verdict { resizable: why.is_empty(), why, others, spins, spins_itself, marks, origin }
+    let scaf_inspect::ProcessFacts { objections, spins, spins_itself, marks, origin, .. } = facts;
+    Verdict { objections, spins, spins_itself, marks, origin }
 }
 
 /// What is known of a user's files.
@@ -227,8 +218,9 @@ impl Inspector {
             self.reaper.kill(helper.job.owner, helper.process, now);
             let verdict = match serde_json::from_slice(&helper.answer) {
                 Ok(Answer { mut verdict, learned }) => {
-                    verdict.why = verdict.why.chars().take(MOST_LETTERS).collect();
-                    verdict.others = verdict.others.chars().take(MOST_LETTERS).collect();
+                    for objection in &mut verdict.objections {
+                        objection.why = objection.why.chars().take(MOST_LETTERS).collect();
+                    }
                     verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
                     self.learn(&helper.job, learned, helper.answer.len());
                     verdict

@@ -17,7 +17,7 @@ use scafd::privileges::{self, Account};
 use scafd::remember::Remember;
 use scafd::service::{self, Notify};
 use scafd::talk::{Place, Talk};
-use scafd::verdicts::{self, Verdicts};
+use scafd::verdicts::Verdicts;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -53,10 +53,7 @@ fn run(args: &Args) -> Result<()> {
     let scope = if args.system { Scope::System } else { Scope::Session };
     let mut config = configuration(args)?;
     config.gang.get_or_insert(if args.system { Gang::Off } else { Gang::Spinning });
-    let verdicts = match &config.verdicts {
-        Some(file) => verdicts::load(file)?,
-        None => Verdicts::new(),
-    };
+    let verdicts = Verdicts::all(config.verdicts.as_deref())?;
     let policy = match args.seed {
         Some(seed) if config.policy == "chaos" => scaf_policy::chaos(seed),
         Some(_) => anyhow::bail!("--seed is for the policy 'chaos'; '{}' has no use for it", config.policy),

@@ -200,7 +200,6 @@ fn a_program_that_was_left_alone_for_its_loops_shares_again_once_they_yield() {
 #[test]
 fn whoever_spins_in_loops_that_do_not_yield_shares_with_a_context_for_each_thread() {
     let verdict = |spins: bool, marked: bool| Verdict {
-        why: "it stores the size".into(),
         spins: spins.then(|| "here".into()),
         spins_itself: spins,
         marks: marked.then(Vec::new),
@@ -209,7 +208,7 @@ fn whoever_spins_in_loops_that_do_not_yield_shares_with_a_context_for_each_threa
     let mut p = program(1);
     assert!(!p.shares(2), "nothing is known of it");
     for (spins, marked, shares) in [(false, true, true), (true, true, true), (true, false, false)] {
-        p.code.inspected(&verdict(spins, marked), 1);
+        p.code.inspected(&verdict(spins, marked), 1, vec![]);
         assert_eq!((p.shares(2), p.code.spins_itself()), (shares, spins));
     }
     p.evidence.seen = Some(Seen { natural: 2, ..seen(2, 0) });

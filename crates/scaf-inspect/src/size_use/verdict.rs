@@ -17,7 +17,10 @@ pub enum SizeUse {
         why: String,
     },
     /// The analysis didn't understand the use. To be treated as [`SizeUse::Depends`].
-    Unknown { why: String },
+    Unknown {
+        /// What wasn't understood, and where.
+        why: String,
+    },
 }
 
 impl SizeUse {

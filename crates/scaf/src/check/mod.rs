@@ -19,6 +19,7 @@ use anyhow::{Context, Result, bail};
 use compare::{Difference, Reference, Rule};
 use scaf_memory::Checked;
 use scafd::control::{Reply, Request, Tried};
+use scafd::verdicts::Verdicts;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -272,13 +273,7 @@ impl Check {
         }
         for (path, own) in checked {
             let _ = writeln!(said, "  Teams in {} had {} sizes.", path.display(), own.sizes.len());
-            let found = Checked {
-                executable: own.executable.clone(),
-                name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-                resizable: true,
-                date: clock::date().chars().take_while(|letter| *letter != 'T').collect(),
-                runs: own.runs,
-            };
+            let found = own.result(path, true);
             let executable = found.executable.clone();
             let kept =
                 Source::find().and_then(|mut memory| memory.ask(&Request::KeepChecked(Box::new(found))));
@@ -313,6 +308,19 @@ struct Own {
     runs: u32,
 }
 
+impl Own {
+    fn result(&self, path: &Path, resizable: bool) -> Checked {
+        Checked {
+            executable: self.executable.clone(),
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            resizable,
+            date: clock::date().chars().take_while(|letter| *letter != 'T').collect(),
+            runs: self.runs,
+            ..Checked::default()
+        }
+    }
+}
+
 impl Sizes {
     /// Adds one run's programs. An executable that changed is an error.
     fn add(&mut self, tried: Vec<Tried>) -> Result<()> {
@@ -343,15 +351,19 @@ impl Sizes {
         several.map(|(path, own)| (path.as_path(), own)).collect()
     }
 
-    /// Forgets earlier results for them; returns advice.
+    /// Forgets earlier results for them, and overrules what others have shown; returns advice.
     fn forget(&self, came: &Came) -> String {
-        let forget = |own: &&Own| {
-            let request = Request::ForgetChecked(own.executable.clone());
-            let asked = Source::find().and_then(|mut memory| memory.ask(&request));
-            matches!(asked, Ok(Reply::Forgotten(1..)))
-        };
-        let tried = self.own.values().filter(|own| !own.sizes.is_empty());
-        let forgotten = tried.filter(forget).count() > 0;
+        let shown = Verdicts::here();
+        let ask = |request: &Request| Source::find().and_then(|mut memory| memory.ask(request));
+        let (mut forgotten, mut overruled) = (false, false);
+        for (path, own) in self.own.iter().filter(|(_, own)| !own.sizes.is_empty()) {
+            if shown.find(&own.executable).is_some_and(|shown| shown.resizable) {
+                overruled |= ask(&Request::KeepChecked(Box::new(own.result(path, false)))).is_ok();
+            } else {
+                let asked = ask(&Request::ForgetChecked(own.executable.clone()));
+                forgotten |= matches!(asked, Ok(Reply::Forgotten(1..)));
+            }
+        }
         let mut said = String::from(
             "Its results depend on the sizes of its teams. Run it with: scaf run, which keeps them unless \
              the inspection of its code finds nothing against resizing; scaf run --exact keeps them in any \
@@ -362,6 +374,12 @@ impl Sizes {
         }
         if forgotten {
             said.push_str("The result of an earlier check is forgotten.\n");
+        }
+        if overruled {
+            said.push_str(
+                "That is remembered, and counts for more than what was shown elsewhere (scaf doctor). Please \
+                 tell scaf's authors.\n",
+            );
         }
         said
     }

@@ -78,11 +78,8 @@ impl Daemon {
     /// Publishes a verdict at once.
     pub(super) fn inspected(&mut self, job: &Job, verdict: Verdict) {
         let Some(program) = self.registry.get_mut(job.id) else { return };
-        program.code.inspected(&verdict, job.modules);
-        let executable = verdict.origin.as_ref().map(|origin| origin.executable.as_str());
-        if let Some(known) = executable.and_then(|executable| self.verdicts.get(executable)) {
-            program.code.checked(known.clone());
-        }
+        let known = verdict.origin.as_ref().map_or_else(Vec::new, |origin| self.verdicts.about(origin));
+        program.code.inspected(&verdict, job.modules, known);
         program.grant.renew();
         if self.verbose {
             let code = &program.code.teams;
@@ -122,7 +119,7 @@ impl Daemon {
     /// Applies what `scaf check` found about a program's executable. An admin's verdict overrules it.
     fn take_check(&mut self, id: ProgramId, checked: Option<Checked>) {
         let (Some(program), Some(checked)) = (self.registry.get_mut(id), checked) else { return };
-        if self.verdicts.contains_key(&checked.executable) {
+        if self.verdicts.is_admins(&checked.executable) {
             return;
         }
         program.code.checked(checked);

@@ -64,7 +64,7 @@ pub struct Parts {
     pub command_lines: CommandLines,
     /// What programs taught, if that is kept; [`MEMORY`] is watched already.
     pub remember: Option<Remember>,
-    /// An admin's verdicts about executables.
+    /// What was shown of executables and libraries.
     pub verdicts: Verdicts,
     /// What was found out about files, if that is kept.
     pub kept: Option<CacheFile>,

@@ -1,6 +1,7 @@
 //! What a program's code lets us do with its teams.
 
 use crate::inspect::Verdict;
+use scaf_inspect::Objection;
 use scaf_memory::Checked;
 
 /// Whether a program's teams may be resized, as far as its code is known.
@@ -18,9 +19,10 @@ pub enum Teams {
 pub struct Code {
     pub teams: Teams,
     verdict: Option<Verdict>,
-    /// The result of `scaf check`, or an admin's verdict: overrules the verdict about the executable's own
-    /// code.
+    /// Its user's result of `scaf check`: overrules the verdict about the executable's own code.
     checked: Option<Checked>,
+    /// What is known of its executable and libraries besides ([`crate::verdicts`]).
+    known: Vec<Checked>,
     /// Where its regions wait by spinning on memory, if they do.
     pub spins: Option<String>,
     /// Whether others of its executable were inspected, and nothing urgent was found.
@@ -43,6 +45,7 @@ impl Code {
             teams: Teams::Pending,
             verdict: None,
             checked: None,
+            known: Vec::new(),
             spins: None,
             can_wait: false,
             asked_rigid: rigid,
@@ -97,8 +100,10 @@ impl Code {
         more
     }
 
-    /// Takes the verdict of an inspection that was requested at so many `modules`.
-    pub fn inspected(&mut self, verdict: &Verdict, modules: u8) {
+    /// Takes the verdict of an inspection that was requested at so many `modules`, and what is known of the
+    /// files that it met.
+    pub fn inspected(&mut self, verdict: &Verdict, modules: u8, known: Vec<Checked>) {
+        self.known = known;
         self.spins.clone_from(&verdict.spins);
         self.inspected = modules;
         let mut verdict = verdict.clone();
@@ -114,19 +119,29 @@ impl Code {
         self.conclude();
     }
 
-    /// What overrules the verdict about the executable's own code, if anything does.
-    pub fn overruling(&self) -> Option<&Checked> {
+    /// What is known of the executable's own code.
+    fn own(&self) -> Option<&Checked> {
         let executable = &self.verdict.as_ref()?.origin.as_ref()?.executable;
-        self.checked.as_ref().filter(|checked| checked.executable == *executable)
+        self.checked.iter().chain(&self.known).find(|known| known.executable == *executable)
+    }
+
+    /// What is known of the code that is objected to.
+    fn about(&self, objection: &Objection) -> Option<&Checked> {
+        match &objection.module {
+            _ if objection.is_own => self.own(),
+            Some(module) => self.known.iter().find(|known| known.executable == *module),
+            None => None,
+        }
     }
 
     fn conclude(&mut self) {
         let Some(verdict) = &self.verdict else { return };
-        let why = match self.overruling() {
-            Some(checked) if checked.resizable => verdict.others.clone(),
-            Some(checked) => format!("a check on {} found that its results depend on it", checked.date),
-            None if verdict.resizable => String::new(),
-            None => verdict.why.clone(),
+        let left = |it: &&Objection| !self.about(it).is_some_and(|known| known.resizable);
+        let why = match self.own().into_iter().chain(&self.known).find(|known| !known.resizable) {
+            Some(Checked { date, name, .. }) => {
+                format!("a check on {date} found that the results of {name} depend on it")
+            }
+            None => verdict.objections.iter().find(left).map_or_else(String::new, |it| it.why.clone()),
         };
         self.teams = if !why.is_empty() {
             Teams::Fixed(why)
@@ -139,13 +154,10 @@ impl Code {
 
     /// Who permits its teams to be resized, if not the code analysis; else empty.
     pub fn permission(&self) -> String {
-        let refused = self.verdict.as_ref().is_some_and(|verdict| !verdict.resizable);
-        match self.overruling() {
-            Some(Checked { runs, date, .. }) if refused && self.teams == Teams::Resizable => {
-                format!("scaf check: {runs} runs on {date} with teams of other sizes came out the same")
-            }
-            _ => String::new(),
-        }
+        let Some(verdict) = self.verdict.as_ref().filter(|_| self.teams == Teams::Resizable) else {
+            return String::new();
+        };
+        verdict.objections.first().and_then(|it| self.about(it)).map_or_else(String::new, Checked::text)
     }
 }
 
