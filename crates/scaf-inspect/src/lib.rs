@@ -15,6 +15,7 @@
 
 #![allow(missing_docs)] // names say enough of many items
 
+mod anonymous_code;
 mod decode;
 mod elf;
 mod error;
@@ -23,6 +24,7 @@ mod module;
 mod module_cache;
 mod process;
 mod program;
+mod reach;
 mod size_use;
 
 pub use error::Error;
@@ -30,4 +32,5 @@ pub use module::{ModuleFacts, fingerprint, module, module_from_bytes};
 pub use module_cache::{Module, ModuleCache};
 pub use process::{Loaded, MAX_ARGUMENTS, Opened, Origin, ProcessFacts, Resizable, arguments_in, process};
 pub use program::{ProgramFacts, ProgramKind, program};
+pub use reach::{Reach, reach_of};
 pub use size_use::{SizeUse, Spins};
