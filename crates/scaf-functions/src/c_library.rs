@@ -1,7 +1,7 @@
 //! Functions of the GNU C library that do nothing to the kernel thread that calls them, but wait, or set what
-//! is the process's. What they keep for a thread is in its thread-local storage: `errno`, the owners of locks
-//! and read-write locks, whether it may be cancelled. Those of 2.36, and later ones that replace some of them.
-//! What isn't here and has no row in [`crate::library`] isn't known.
+//! is the process's. What they keep for a thread is in its thread-local storage: `errno`, the owners of
+//! locks, whether it may be cancelled. Those of version 2.36, and later ones that replace some of them. What
+//! isn't here and has no row in [`crate::library`] isn't known.
 
 use crate::runtime::are_in_order;
 

@@ -1,7 +1,7 @@
 //! What is known of the functions that programs call: a table of OpenMP runtimes' functions
-//! (`runtime_table.rs`), one of libraries' functions (`library.rs`), a list of functions of the C library that
-//! do nothing to their kernel thread (`c_library.rs`), and one of such system calls (`system_calls.rs`). And of
-//! libraries' names ([`files`]).
+//! (`runtime_table.rs`), one of libraries' functions (`library.rs`), a list of functions of the C library
+//! that do nothing to their kernel thread (`c_library.rs`), and one of such system calls
+//! (`system_calls.rs`). And of libraries' names ([`files`]).
 //!
 //! **A function in no row is unknown, and unknown means "no":**
 //! - a program isn't gathered if it calls a function with a runtime's prefix ([`runtime::is_runtimes`]) and

@@ -162,7 +162,8 @@ const FREE: [&str; 12] = [
     "static void leaf(void) { puts(\"a\"); }\nvoid (*volatile f)(void) = leaf;\nvoid act(void) { f(); }",
     "void act(void) {\n#pragma omp critical\nputs(\"a\");\n#pragma omp barrier\n}",
     "int pick(int n) { switch (n) { case 0: return 7; case 1: return 3; case 2: return 9;\n\
-     case 3: return 12; case 4: return puts(\"b\"); case 5: return 11; case 6: return puts(\"a\"); } return 0; }\n\
+     case 3: return 12; case 4: return puts(\"b\"); case 5: return 11; case 6: return puts(\"a\"); }\n\
+     return 0; }\n\
      void act(void) { if (pick(getpid() % 7)) abort(); }",
 ];
 
