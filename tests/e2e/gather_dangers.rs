@@ -1,6 +1,6 @@
 //! Gathered teams, attacked: what a kernel thread could get wrong that runs several members.
 
-use crate::support::{By, Done, Running, Setup, compiled, compiled_by, root, wait_for};
+use crate::support::{By, Done, Running, Setup, Start, compiled, compiled_by, root, wait_for};
 use scafd::control::Mechanism;
 use std::path::Path;
 
@@ -123,6 +123,76 @@ fn people_are_told_why_teams_are_not_gathered() {
         assert!(setup.says(&["ps", "-v"]).contains(why));
         program.finish().well();
     }
+}
+
+/// Nested functions of GNU C, Fortran's internal procedures as arguments, closures made by hand.
+#[test]
+fn members_stacks_are_executable_where_a_program_asks_for_it() {
+    let setup = Setup::new("equi");
+    let kinds = ["called", "tasks", "sorting"];
+    let mut starts: Vec<(String, Start)> = Vec::new();
+    for by in [By::Itself, By::GccForLlvms] {
+        for kind in kinds {
+            let start = setup.at(&compiled_by(by, "stack_code")).args([kind]);
+            starts.push((format!("{kind} by {by:?}"), start));
+        }
+    }
+    for name in ["stack_code_fortran", "stack_code_asked"] {
+        starts.push((name.to_owned(), setup.program(name)));
+    }
+    for (what, start) in starts {
+        let program = start.option("--max", 1).start();
+        program.until_gathered(&what, 1);
+        let seen = program.seen().expect("the program");
+        program.until("more rounds", |program| program.regions > seen.regions + 100);
+        right(&what, program.finish());
+    }
+}
+
+#[test]
+fn members_stacks_become_executable_where_a_library_asks_for_it_later() {
+    let setup = Setup::new("equi");
+    let start = setup.program("stack_code_later").args([compiled("libstack_code")]);
+    let program = start.option("--max", 1).start();
+    program.until_gathered("before", 1);
+    program.signal(libc::SIGUSR2);
+    wait_for("a call of the library", || program.printed().contains("begun").then_some(()));
+    let seen = program.seen().expect("the program");
+    program.until("gathered again", |program| {
+        program.regions > seen.regions + 1_000 && program.mechanism == Mechanism::Gather
+    });
+    right("later", program.finish());
+}
+
+/// Locks owned by kernel threads, their numbers by an instruction and in Fortran, signals to them.
+#[test]
+fn regions_that_reach_what_belongs_to_the_kernel_thread_are_not_gathered() {
+    let setup = Setup::new("equi");
+    for (name, why) in [
+        ("bound_owner", "it calls gettid"),
+        ("bound_number", "it makes a system call of its own"),
+        ("bound_stopping", "it calls "),
+        ("bound_fortran", "it calls gettid"),
+    ] {
+        let program = setup.program(name).option("--max", 1).start();
+        program.until(why, |program| program.ungathered.contains(why));
+        let seen = program.seen().expect("the program");
+        program.until("more rounds", |program| {
+            assert_ne!(program.mechanism, Mechanism::Gather, "{name}");
+            program.regions > seen.regions + 50
+        });
+        right(name, program.finish());
+    }
+}
+
+#[test]
+fn what_no_region_reaches_forbids_nothing() {
+    let setup = Setup::new("equi");
+    let program = setup.program("unreached").option("--max", 1).start();
+    program.until_gathered("a program that does it elsewhere", 1);
+    let seen = program.seen().expect("the program");
+    program.until("more rounds", |program| program.regions > seen.regions + 5_000);
+    right("unreached", program.finish());
 }
 
 /// A member takes the interpreter's lock, and another one of its carrier wants it.

@@ -1,5 +1,7 @@
 //! What is known of the functions that programs call: a table of OpenMP runtimes' functions
-//! (`runtime_table.rs`), and one of libraries' functions (`library.rs`). And of libraries' names ([`files`]).
+//! (`runtime_table.rs`), one of libraries' functions (`library.rs`), a list of functions of the C library
+//! that do nothing to their kernel thread (`c_library.rs`), and one of such system calls
+//! (`system_calls.rs`). And of libraries' names ([`files`]).
 //!
 //! **A function in no row is unknown, and unknown means "no":**
 //! - a program isn't gathered if it calls a function with a runtime's prefix ([`runtime::is_runtimes`]) and
@@ -8,8 +10,11 @@
 //!   for a question about the team, and all six argument registers for arguments of an unlisted function;
 //! - libscaf exports nothing for it: the call reaches the runtime.
 //!
-//! Libraries' functions aren't that far: an unlisted one forbids nothing yet, nor does a row with `later`
-//! ([`library::find_today`]).
+//! - a program isn't gathered if a member comes to a function that is in no table, and whose code isn't there
+//!   to be followed ([`calls::member`], which `crates/scaf-inspect/src/reach` uses).
+//!
+//! For resizing, libraries' functions aren't that far: an unlisted one forbids nothing yet, nor does a row
+//! with `later` ([`library::find_today`]).
 //!
 //! # A row of `runtime_table.rs`
 //!
@@ -66,7 +71,9 @@
 
 #[macro_use]
 mod runtime_table;
+pub mod c_library;
 pub mod calls;
 pub mod files;
 pub mod library;
 pub mod runtime;
+pub mod system_calls;

@@ -47,6 +47,16 @@ pub mod traits {
     pub const THROWS: u8 = 4;
     /// The thread goes on elsewhere, or ends.
     pub const LEAVES: u8 = 8;
+    /// What it begins, or sets up, goes on in code that doesn't call it: whoever has it may have that.
+    pub const LASTS: u8 = 16;
+    /// A member of a gathered team may call it all the same: it is answered, what it sets is in thread-local
+    /// storage or in saved registers, or it is the same for all threads.
+    pub const CARRIED: u8 = 32;
+    /// A member may not, whatever its class is to others.
+    pub const BOUND: u8 = 64;
+    /// What it sets of the kernel thread is how fast, where or under which name it runs, which changes
+    /// nothing that is computed; or it loads what is looked at then.
+    pub const TUNES: u8 = 128;
 }
 
 macro_rules! rows {
@@ -70,22 +80,22 @@ rows! {
     _Fork: StartsProcess, later;
     _Unwind_Resume: Harmless(1) [NEVER_RETURNS THROWS];
     _ZSt16__throw_bad_castv _ZSt17__throw_bad_allocv _ZSt20__throw_length_errorPKc
-        _ZSt20__throw_out_of_rangePKc _ZSt24__throw_out_of_range_fmtPKcz
-        _ZSt28__throw_bad_array_new_lengthv: Harmless [NEVER_RETURNS THROWS];
+        _ZSt20__throw_out_of_rangePKc _ZSt24__throw_out_of_range_fmtPKcz _ZSt28__throw_bad_array_new_lengthv:
+        Harmless [NEVER_RETURNS THROWS];
     _ZSt9terminatev: Harmless [NEVER_RETURNS];
     _ZdlPv: Harmless(1);
     _ZdlPvm: Harmless(2);
     _Znam _Znwm: Harmless(1);
-    __asan_init: KernelThread;
+    __asan_init: KernelThread [LASTS];
     __assert_fail: Harmless [NEVER_RETURNS];
     __cxa_begin_catch: Harmless(1);
     __cxa_rethrow __cxa_throw: Harmless [NEVER_RETURNS THROWS];
     __errno_location: Harmless(0);
-    __hwasan_init: KernelThread;
+    __hwasan_init: KernelThread [LASTS];
     __longjmp_chk: Harmless [NEVER_RETURNS LEAVES];
-    __msan_init __rseq_abi __rseq_offset: KernelThread;
+    __msan_init __rseq_abi __rseq_offset: KernelThread [LASTS];
     __stack_chk_fail: Harmless(0) [NEVER_RETURNS];
-    __tsan_init: KernelThread;
+    __tsan_init: KernelThread [LASTS];
     _exit _gfortran_runtime_error _gfortran_stop_string: Harmless [NEVER_RETURNS];
     abort: Harmless(0) [NEVER_RETURNS];
     acos: Harmless(0);
@@ -93,10 +103,12 @@ rows! {
     arch_prctl: KernelThread, later;
     asin atan atan2: Harmless(0);
     calloc: Harmless(2);
+    capset: KernelThread, later;
     cbrt ceil: Harmless(0);
-    clone: StartsThread;
+    clone: StartsThread [BOUND];
     cos cosf cosh: Harmless(0);
     daemon: StartsProcess, later;
+    dlmopen dlopen: KernelThread [TUNES], later;
     erf: Harmless(0);
     execl execle execlp execv execve execveat execvp execvpe: StartsProcess, later;
     exit: Harmless(1) [NEVER_RETURNS];
@@ -106,23 +118,25 @@ rows! {
     floor fmax fmin fmod: Harmless(0);
     fork forkpty: StartsProcess, later;
     free frexp: Harmless(1);
-    get_mempolicy: KernelThread, later;
+    get_mempolicy: KernelThread [TUNES], later;
     getaddrinfo_a: StartsThread, later;
     getcpu: PerThread, later;
-    gettid: PerThread;
+    gettid: PerThread [BOUND];
     hypot: Harmless(0);
-    io_uring_enter io_uring_register io_uring_setup: KernelThread, later;
+    initgroups io_uring_enter io_uring_register io_uring_setup ioperm iopl: KernelThread, later;
+    ioprio_set: KernelThread [TUNES], later;
     lgamma: Harmless(0);
     lio_listio: StartsThread, later;
     log log10 log1p log2 log2f logf: Harmless(0);
     longjmp: Harmless [NEVER_RETURNS LEAVES];
     malloc: Harmless(1);
-    mbind: KernelThread, later;
+    mbind: KernelThread [CARRIED], later;
     memcmp: Harmless(3);
     memcpy memmove memset: Harmless(3) [FILLS_MEMORY];
     mq_notify: StartsThread;
     nearbyint: Harmless(0);
-    nice perf_event_open pkey_alloc pkey_free pkey_get pkey_mprotect pkey_set: KernelThread, later;
+    nice: KernelThread [TUNES], later;
+    perf_event_open personality pkey_alloc pkey_free pkey_get pkey_mprotect pkey_set: KernelThread, later;
     popen posix_spawn posix_spawnp: StartsProcess, later;
     pow powf: Harmless(0);
     prctl: KernelThread, later;
@@ -132,19 +146,23 @@ rows! {
     pthread_create: StartsThread;
     pthread_equal: Harmless(2), later;
     pthread_exit: KernelThread [NEVER_RETURNS LEAVES];
-    pthread_getaffinity_np pthread_getattr_np: KernelThread, later;
+    pthread_getaffinity_np pthread_getattr_np: KernelThread [CARRIED], later;
     pthread_getcpuclockid: KernelThread;
-    pthread_getname_np pthread_getschedparam: KernelThread, later;
+    pthread_getname_np pthread_getschedparam: KernelThread [CARRIED], later;
     pthread_getspecific: PerThread, later;
     pthread_join: ThreadsWait, later;
-    pthread_kill pthread_mutexattr_setprotocol pthread_mutexattr_setrobust: KernelThread;
+    pthread_kill: KernelThread;
+    pthread_kill_other_threads_np: KernelThread, later;
+    pthread_mutexattr_setprotocol pthread_mutexattr_setrobust: KernelThread [LASTS];
+    pthread_mutexattr_setrobust_np: KernelThread [LASTS], later;
     pthread_self: PerThread;
-    pthread_setaffinity_np pthread_setcancelstate pthread_setcanceltype pthread_setname_np
-        pthread_setschedparam pthread_setschedprio: KernelThread, later;
+    pthread_setaffinity_np: KernelThread [TUNES], later;
+    pthread_setcancelstate pthread_setcanceltype: KernelThread [CARRIED], later;
+    pthread_setname_np pthread_setschedparam pthread_setschedprio: KernelThread [TUNES], later;
     pthread_setspecific: PerThread;
-    pthread_sigmask: KernelThread, later;
+    pthread_sigmask: KernelThread [CARRIED], later;
     pthread_sigqueue: KernelThread;
-    pthread_testcancel: KernelThread, later;
+    pthread_testcancel: KernelThread [CARRIED], later;
     pthread_timedjoin_np: ThreadsWait, later;
     ptrace: KernelThread, later;
     puts: Harmless(1);
@@ -152,10 +170,18 @@ rows! {
     rand_r: Harmless(1);
     realloc: Harmless(2);
     rint round: Harmless(0);
-    sched_getaffinity sched_getattr: KernelThread, later;
+    sched_getaffinity sched_getattr: KernelThread [CARRIED], later;
     sched_getcpu: PerThread;
-    sched_getparam sched_getscheduler sched_setaffinity sched_setattr sched_setparam sched_setscheduler
-        set_mempolicy setfsgid setfsuid setns setpriority sigaltstack sigprocmask: KernelThread, later;
+    sched_getparam sched_getscheduler: KernelThread [CARRIED], later;
+    sched_setaffinity sched_setattr sched_setparam sched_setscheduler set_mempolicy: KernelThread [TUNES],
+        later;
+    setegid seteuid setfsgid setfsuid setgid setgroups setns: KernelThread, later;
+    setpriority: KernelThread [TUNES], later;
+    setregid setresgid setresuid setreuid setuid: KernelThread, later;
+    sigaltstack: KernelThread [CARRIED], later;
+    sigblock sighold sigpause: KernelThread, later;
+    sigprocmask: KernelThread [CARRIED], later;
+    sigrelse sigset sigsetmask sigstack sigvec: KernelThread, later;
     sin: Harmless(0);
     sincos: Harmless(2);
     sinf sinh sqrt sqrtf: Harmless(0);
@@ -167,8 +193,9 @@ rows! {
     thrd_create: StartsThread;
     thrd_current: PerThread;
     thrd_equal: Harmless(2), later;
+    thrd_exit: KernelThread [NEVER_RETURNS LEAVES], later;
     thrd_join: ThreadsWait, later;
-    timer_create: StartsThread;
+    timer_create: StartsThread [BOUND];
     tkill: KernelThread, later;
     trunc: Harmless(0);
     tss_get: PerThread, later;

@@ -3,7 +3,7 @@
 //! Reads only what is needed, each part up to a limit, so that a hostile file costs neither memory nor time.
 //! All addresses are the file's own virtual addresses, before any load bias.
 
-use crate::decode::object::{MACHINE, fills_slot, is_thread_local};
+use crate::decode::object::{MACHINE, fills_slot, is_relative, is_thread_local};
 use crate::error::Error;
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _, Sym as _};
@@ -59,6 +59,12 @@ pub(crate) struct Elf<'a> {
     pub exports: BTreeMap<String, u64>,
     pub functions: BTreeMap<u64, String>,
     pub slots: Vec<Slot>,
+    /// Places that get an address of the module's own, and that address.
+    pub relative: Vec<(u64, u64)>,
+    /// Where a program begins.
+    pub entry: u64,
+    /// Whether it can be loaded at any address.
+    pub is_movable: bool,
     pub text: Vec<Piece<'a>>,
     pub data: Vec<Piece<'a>>,
 }
@@ -92,6 +98,8 @@ impl<'a> Elf<'a> {
         let elf_file = File::<R>::parse(file).map_err(bad)?;
         let endian = LittleEndian;
         facts.machine_supported = elf_file.elf_header().e_machine(endian) == MACHINE;
+        facts.entry = elf_file.elf_header().e_entry(endian);
+        facts.is_movable = elf_file.elf_header().e_type(endian) == elf::ET_DYN;
         let mut code_offsets = BTreeSet::new();
         for header in elf_file.elf_program_headers() {
             match header.p_type(endian) {
@@ -176,6 +184,9 @@ impl<'a> Elf<'a> {
             if is_thread_local(r_type) {
                 // Another module's thread-local variable counts as `threadprivate`, as this one's do.
                 self.has_tls = true;
+            }
+            if is_relative(r_type) {
+                self.relative.push((address, relocation.addend() as u64));
             }
             let object::RelocationTarget::Symbol(index) = relocation.target() else { continue };
             let Ok(symbol) = table.symbol(index) else { continue };

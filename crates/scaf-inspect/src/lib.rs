@@ -13,6 +13,7 @@
 //! # Ok::<(), scaf_inspect::Error>(())
 //! ```
 
+mod anonymous_code;
 mod decode;
 mod elf;
 mod error;
@@ -21,6 +22,7 @@ mod module;
 mod module_cache;
 mod process;
 mod program;
+mod reach;
 mod size_use;
 
 pub use error::Error;
@@ -29,4 +31,5 @@ pub use module_cache::{Module, ModuleCache};
 pub use process::{Loaded, MAX_ARGUMENTS, Objection, Opened, Origin, ProcessFacts, Resizable};
 pub use process::{arguments_in, process};
 pub use program::{ProgramFacts, ProgramKind, program};
+pub use reach::{Reach, reach_of};
 pub use size_use::{SizeUse, Spins};

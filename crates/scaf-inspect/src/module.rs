@@ -134,7 +134,7 @@ impl Opened {
 
 /// The facts about the ELF file at `path`, which has at most 1 GiB.
 pub fn module(path: &Path) -> Result<ModuleFacts, Error> {
-    read(Opened::new(path, path)?, path)
+    read(&Opened::new(path, path)?, path)
 }
 
 /// The build-id of the ELF file at `open`, else a hash of its beginning and its length: what a program is
@@ -144,7 +144,7 @@ pub fn fingerprint(open: &Path) -> Result<String, Error> {
 }
 
 /// The facts about a file whose path is `path`; `None` if it names nothing of OpenMP.
-pub(crate) fn relevant_module(opened: Opened, path: &Path) -> Result<Option<ModuleFacts>, Error> {
+pub(crate) fn relevant_module(opened: &Opened, path: &Path) -> Result<Option<ModuleFacts>, Error> {
     if names_nothing(&opened.file) {
         return Ok(None);
     }
@@ -229,8 +229,9 @@ fn may_name<'a, R: ReadRef<'a>>(file: R) -> Option<Vec<Piece>> {
     (bytes <= MAX_FILE).then_some(pieces)
 }
 
-fn read(opened: Opened, path: &Path) -> Result<ModuleFacts, Error> {
-    let Opened { mut file, meta } = opened;
+fn read(opened: &Opened, path: &Path) -> Result<ModuleFacts, Error> {
+    let Opened { file, meta } = opened;
+    let mut file = file;
     let facts = if meta.len() <= READ_AT_ONCE {
         let mut bytes = Vec::with_capacity(meta.len() as usize);
         file.rewind().map_err(|e| Error::read(path, e))?;

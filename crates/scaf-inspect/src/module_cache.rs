@@ -2,9 +2,11 @@
 
 use crate::error::Error;
 use crate::module::{ModuleFacts, Opened, relevant_module};
+use crate::reach::Reach;
 use crate::size_use::{MOST_LOOPS, Spins};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -36,12 +38,15 @@ impl Module {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleCache {
     files: BTreeMap<String, Option<Module>>,
+    /// What the code of regions reaches, by all modules of a process.
+    #[serde(default)]
+    reaches: BTreeMap<String, Reach>,
 }
 
 impl ModuleCache {
     /// The facts about a file called `path`; `None` if it doesn't matter. Errors aren't cached.
-    pub(crate) fn module(&mut self, opened: Opened, path: &Path) -> Result<Option<Module>, Error> {
-        let identity = identity(&opened, path);
+    pub(crate) fn module(&mut self, opened: &Opened, path: &Path) -> Result<Option<Module>, Error> {
+        let identity = identity(opened, path);
         if let Some(known) = self.files.get(&identity) {
             return Ok(known.clone());
         }
@@ -52,9 +57,21 @@ impl ModuleCache {
         Ok(module)
     }
 
+    /// What is kept of what the code of regions reaches in a process of these modules, else the result of
+    /// `look`.
+    pub(crate) fn reach(&mut self, files: &[(&Opened, &Path)], look: impl FnOnce() -> Reach) -> Reach {
+        let mut all: Vec<String> = files.iter().map(|(opened, path)| identity(opened, path)).collect();
+        all.sort_unstable();
+        let mut hasher = DefaultHasher::new();
+        all.hash(&mut hasher);
+        let key = format!("{:016x} {}", hasher.finish(), all.len());
+        self.reaches.entry(key).or_insert_with(look).clone()
+    }
+
     /// Adds what another one knows.
     pub fn extend(&mut self, other: ModuleCache) {
         self.files.extend(other.files);
+        self.reaches.extend(other.reaches);
     }
 
     /// Limits the lists of an untrusted sender's entries.
@@ -64,21 +81,23 @@ impl ModuleCache {
                 spins.marks.take_if(|marks| marks.len() > MOST_LOOPS);
             }
         }
+        self.reaches.values_mut().for_each(Reach::cut);
     }
 
     /// Files that are known.
     pub fn len(&self) -> usize {
-        self.files.len()
+        self.files.len() + self.reaches.len()
     }
 
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.len() == 0
     }
 
     /// What it knows of files that `other` doesn't.
     pub fn beyond(mut self, other: &ModuleCache) -> ModuleCache {
         self.files.retain(|identity, _| !other.files.contains_key(identity));
+        self.reaches.retain(|modules, _| !other.reaches.contains_key(modules));
         self
     }
 }
@@ -103,19 +122,22 @@ mod tests {
         std::fs::write(&file, b"\x7fELF, but not for long").unwrap();
         let mut cache = ModuleCache::default();
         let opened = || Opened::new(&file, &file).unwrap();
-        assert_eq!(cache.module(opened(), &file).unwrap(), None);
+        assert_eq!(cache.module(&opened(), &file).unwrap(), None);
         assert_eq!(cache.len(), 1);
-        cache.module(opened(), &file).unwrap();
+        cache.module(&opened(), &file).unwrap();
         assert_eq!(cache.len(), 1);
         std::fs::write(&file, b"no ELF file at all").unwrap();
-        assert!(cache.module(opened(), &file).is_err());
+        assert!(cache.module(&opened(), &file).is_err());
         assert_eq!(cache.len(), 1);
     }
 
     #[test]
     fn what_is_known_beyond_another_is_told_and_taken_in() {
-        let one = ModuleCache { files: BTreeMap::from([("a".into(), None)]) };
-        let two = ModuleCache { files: BTreeMap::from([("a".into(), None), ("b".into(), None)]) };
+        let of = |files: &[&str]| ModuleCache {
+            files: files.iter().map(|file| ((*file).into(), None)).collect(),
+            reaches: files.iter().map(|file| ((*file).into(), Reach::Free)).collect(),
+        };
+        let (one, two) = (of(&["a"]), of(&["a", "b"]));
         let more = two.clone().beyond(&one);
         assert_eq!(more.files.keys().collect::<Vec<_>>(), ["b"]);
         let mut sum = one;

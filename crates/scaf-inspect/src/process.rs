@@ -1,8 +1,10 @@
 //! The verdict about a running process, from all the modules that it has mapped.
 
+use crate::anonymous_code::AnonymousCode;
 use crate::error::Error;
 use crate::module::{Opened as OpenedFile, is_runtimes_file};
 use crate::module_cache::ModuleCache;
+use crate::reach::{Candidate, Reach, reach};
 use scaf_team::arch::spin_marks::NAME;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -62,6 +64,8 @@ pub struct ProcessFacts {
     pub marks: Option<Vec<[u64; 2]>>,
     /// Which program it is, if its executable and arguments could be read.
     pub origin: Option<Origin>,
+    /// Whether the code of its regions can reach what belongs to the kernel thread.
+    pub reach: Reach,
 }
 
 /// Which program it is.
@@ -118,7 +122,7 @@ fn are_stubs(name: &[u8]) -> bool {
 pub struct Opened {
     pid: u32,
     code: Vec<(Mapping, Result<OpenedFile, Error>)>,
-    anonymous: Option<String>,
+    anonymous: AnonymousCode,
     too_many: bool,
     /// The executable's path, as the mappings have it.
     path: Option<PathBuf>,
@@ -149,13 +153,15 @@ impl Opened {
         let code = mappings.into_iter().map(opened).collect();
         let exe = folder.join("exe");
         let (path, executable) = (executable(&folder), OpenedFile::new(&exe, &exe).ok());
-        Ok(Opened { pid, code, anonymous, too_many, path, executable, arguments: arguments(&folder).ok() })
+        let arguments = arguments(&folder).ok();
+        Ok(Opened { pid, code, anonymous, too_many, path, executable, arguments })
     }
 
     /// What follows from the files; `cache` has what is known of them, and learns.
     pub fn facts(self, cache: &mut ModuleCache) -> ProcessFacts {
         let (mut facts, pid) = (ProcessFacts::default(), self.pid);
-        if let Some(place) = self.anonymous {
+        facts.reach = self.reach(cache);
+        if let Some(place) = self.anonymous.first {
             facts.refuse(format!(
                 "process {pid} runs code that is in no file and cannot be analysed, in {place}"
             ));
@@ -166,7 +172,7 @@ impl Opened {
         }
         let (mut modules, mut marks) = (Vec::new(), Some(Vec::new()));
         for (mapping, file) in self.code {
-            let module = match file.and_then(|file| cache.module(file, &mapping.path)) {
+            let module = match file.and_then(|file| cache.module(&file, &mapping.path)) {
                 Ok(Some(module)) => module,
                 Ok(None) => continue,
                 Err(error) => {
@@ -201,6 +207,32 @@ impl Opened {
         facts.marks = marks;
         facts.origin = origin(self.executable, self.arguments, modules);
         facts
+    }
+}
+
+impl Opened {
+    fn reach(&self, cache: &mut ModuleCache) -> Reach {
+        let mut files = Vec::new();
+        for (mapping, file) in &self.code {
+            match file {
+                Ok(file) => files.push((file, mapping.path.as_path())),
+                Err(error) => return Reach::No(format!("has code that can't be analysed: {error}")),
+            }
+        }
+        if let Some(place) = self.anonymous.unknown(&files) {
+            return Reach::No(format!("runs code that is in no file, in {place}"));
+        }
+        cache.reach(&files, || {
+            let all: Vec<Candidate<'_>> = files
+                .iter()
+                .map(|(opened, path)| Candidate {
+                    path,
+                    file: &opened.file,
+                    is_executable: self.path.as_deref() == Some(*path),
+                })
+                .collect();
+            reach(&all)
+        })
     }
 }
 
@@ -276,12 +308,12 @@ fn open(folder: &Path, mapping: &Mapping) -> Result<OpenedFile, Error> {
 }
 
 /// The files with code, and a place with code that has no file.
-fn mappings(pid: u32, maps: &Path) -> Result<(Vec<Mapping>, Option<String>), Error> {
+fn mappings(pid: u32, maps: &Path) -> Result<(Vec<Mapping>, AnonymousCode), Error> {
     let failed = |source| Error::Process { pid, path: maps.to_owned(), source };
     let mut reader = BufReader::new(std::fs::File::open(maps).map_err(failed)?);
     let mut seen = HashSet::new();
     let mut found = Vec::new();
-    let mut anonymous = None;
+    let mut anonymous = AnonymousCode::default();
     let mut line = Vec::new();
     for _ in 0..MAX_MAPPINGS {
         line.clear();
@@ -289,13 +321,15 @@ fn mappings(pid: u32, maps: &Path) -> Result<(Vec<Mapping>, Option<String>), Err
         if read == 0 {
             return Ok((found, anonymous));
         }
+        let mut place = None;
         match mapping(&line) {
             Some(Mapped::File(mapping)) if seen.insert((mapping.identity.clone(), mapping.path.clone())) => {
                 found.push(mapping);
             }
-            Some(Mapped::Anonymous(place)) => drop(anonymous.get_or_insert(place)),
+            Some(Mapped::Anonymous(code)) => place = Some(code),
             Some(Mapped::File(_)) | None => {}
         }
+        anonymous.meet(&line, place);
     }
     let source = std::io::Error::other("more mappings than are read");
     Err(Error::Process { pid, path: maps.to_owned(), source })

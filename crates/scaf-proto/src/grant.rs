@@ -78,6 +78,8 @@ flags! {
     folded, with_folded, FOLDED: 18;
     /// Whether the program's threads spin on memory: a team larger than the grant waits for itself.
     spins, with_spins, SPINS: 19;
+    /// Whether nothing that the code of inspected modules' regions can reach forbids to gather their teams.
+    gathers, with_gathers, GATHERS: 20;
     /// Whether contexts are lent during a serial phase: the client reports when it enters a region.
     lent, with_lent, LENT: 21;
     /// Whether some of the contexts are borrowed: the kernel is too slow to spread a team over them.
@@ -283,6 +285,8 @@ mod tests {
         assert_eq!(word.with_lent(true).with_lent(false), word);
         assert!(!word.borrowed() && word.with_borrowed(true).borrowed());
         assert_eq!(word.with_borrowed(true).with_borrowed(false), word);
+        assert!(!word.gathers() && word.with_gathers(true).gathers());
+        assert_eq!(word.with_gathers(true).with_gathers(false), word);
         assert!(!word.resizable() && word.with_resizable(true).resizable());
         assert_eq!(word.with_resizable(true).with_resizable(false), word);
         assert_eq!(

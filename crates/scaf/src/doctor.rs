@@ -65,7 +65,7 @@ struct Program {
     facts: ProgramFacts,
     /// What overrules the code analysis, in sentences.
     permission: Vec<String>,
-    /// A function that it calls and that forbids its teams to be gathered.
+    /// What forbids its teams to be gathered, after "it".
     forbids_gathering: Option<String>,
     advice: String,
 }
@@ -248,8 +248,8 @@ fn render_program(program: &Program) -> String {
     for sentence in &program.permission {
         let _ = writeln!(text, "  {sentence}");
     }
-    if let Some(name) = &program.forbids_gathering {
-        let _ = writeln!(text, "  Its teams are not gathered: it calls {name}.");
+    if let Some(what) = &program.forbids_gathering {
+        let _ = writeln!(text, "  Its teams are not gathered: it {what}.");
     }
     let _ = writeln!(text, "  {}", program.advice);
     text

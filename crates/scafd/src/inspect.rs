@@ -35,9 +35,10 @@ use std::time::{Duration, Instant};
 const MOST_AT_A_TIME: usize = 4;
 /// Wall time of a helper.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Wall time after which its priority is lowered. Python with LightGBM takes 0.05 s to read and with XGBoost
-/// 0.1 s, some 3% of such a program's own work in two seconds; other programs take 0.01 s.
-const HASTE: Duration = Duration::from_millis(100);
+/// Wall time after which its priority is lowered. Most programs take 0.01 s to read; with what regions reach,
+/// tesseract and its 56 libraries take 0.3 s, and Python with scikit-learn 1 s, once. Until then the program
+/// isn't gathered, and on a machine that is busy with it a helper of low priority would take minutes.
+const HASTE: Duration = Duration::from_secs(2);
 /// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
 /// scikit-learn, LightGBM and XGBoost has 110,000.
 const MOST_ANSWER: usize = 1 << 19;
@@ -60,6 +61,10 @@ pub struct Verdict {
     /// The marks of all such loops that don't yield by themselves, at their addresses in the process
     /// ([`scaf_team::arch::spin_marks`]); `None` if one has none.
     pub marks: Option<Vec<[u64; 2]>>,
+    /// Whether teams may be gathered, as far as code says it.
+    pub gathers: bool,
+    /// Why not, after "it".
+    pub reaches: String,
     /// Which program it is, if known.
     pub origin: Option<Origin>,
 }
@@ -76,7 +81,8 @@ pub struct Answer {
 impl Verdict {
     fn no(why: impl Into<String>) -> Verdict {
         let objection = Objection { why: why.into(), ..Objection::default() };
-        Verdict { objections: vec![objection], ..Verdict::default() }
+        let reaches = "has code that can't be analysed".into();
+        Verdict { objections: vec![objection], reaches, ..Verdict::default() }
     }
 }
 
@@ -95,8 +101,13 @@ pub fn helper(pid: u32, user: Option<User>) -> io::Result<Answer> {
 }
 
 fn verdict(facts: scaf_inspect::ProcessFacts) -> Verdict {
-    let scaf_inspect::ProcessFacts { objections, spins, spins_itself, marks, origin, .. } = facts;
-    Verdict { objections, spins, spins_itself, marks, origin }
+    let scaf_inspect::ProcessFacts { objections, spins, spins_itself, marks, origin, reach, .. } = facts;
+    let reaches = match reach {
+        scaf_inspect::Reach::Free => String::new(),
+        scaf_inspect::Reach::No(why) => why,
+    };
+    let gathers = reaches.is_empty();
+    Verdict { objections, spins, spins_itself, marks, gathers, reaches, origin }
 }
 
 /// What is known of a user's files.
@@ -221,6 +232,7 @@ impl Inspector {
                     for objection in &mut verdict.objections {
                         objection.why = objection.why.chars().take(MOST_LETTERS).collect();
                     }
+                    verdict.reaches = verdict.reaches.chars().take(MOST_LETTERS).collect();
                     verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
                     self.learn(&helper.job, learned, helper.answer.len());
                     verdict

@@ -31,6 +31,12 @@ pub fn are_inspected(grant: Word) -> bool {
     met() <= grant.inspected() && NEWS.load(Ordering::Relaxed) == 0
 }
 
+/// Whether it has inspected all that was loaded by the last [`take_news`].
+#[inline(always)]
+pub fn met_are_inspected(grant: Word) -> bool {
+    met() <= grant.inspected()
+}
+
 /// Whether regions of a module of this number can ever be resized.
 #[inline(always)]
 pub fn is_numbered(module: u64) -> bool {

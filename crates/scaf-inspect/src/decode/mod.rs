@@ -7,7 +7,8 @@ mod register_set;
 mod x86_64;
 
 pub(crate) use operation::{
-    Action, Condition, Effects, Fill, Flow, Operand, Operation, Pair, Register, Target,
+    Action, Condition, Definition, Effects, Fill, Flow, Operand, Operation, Pair, Register, RelativeLoad,
+    Target,
 };
 pub(crate) use register_set::RegisterSet;
 #[cfg(target_arch = "x86_64")]

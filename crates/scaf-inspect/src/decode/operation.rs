@@ -44,6 +44,26 @@ pub(crate) enum Operand {
     Other,
 }
 
+/// What an instruction leaves in a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Definition {
+    /// What was there.
+    Not,
+    Constant(u64),
+    /// What another register had.
+    Copy(Register),
+    Unknown,
+}
+
+/// A load into a register, relative to the instruction pointer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RelativeLoad {
+    /// This address.
+    Address(u64),
+    /// What stands at this address.
+    Slot(u64),
+}
+
 /// An address: base + index * scale + displacement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoryOperand {

@@ -75,6 +75,12 @@ impl<'e> Code<'e> {
         }
     }
 
+    /// The slots and stubs by which functions of some names are called.
+    pub fn places_of(&self, is_one: impl Fn(&str) -> bool) -> impl Iterator<Item = u64> {
+        let all = self.slots.iter().chain(&self.stubs);
+        all.filter(move |(_, name)| is_one(name)).map(|(address, _)| *address)
+    }
+
     pub fn is_query_slot(&self, address: u64) -> bool {
         self.slots.get(&address).is_some_and(|name| is_query(name))
     }

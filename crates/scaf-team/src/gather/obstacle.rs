@@ -31,10 +31,12 @@ pub enum Obstacle {
     Handlers = 13,
     /// The program has cancellation, and loops with shared memory.
     Cancels = 14,
+    /// The code of its regions can reach what belongs to the kernel thread, or hasn't been inspected.
+    Code = 15,
 }
 
 impl Obstacle {
-    const ALL: [(Obstacle, &str); 14] = [
+    const ALL: [(Obstacle, &str); 15] = [
         (Obstacle::Size, "its team has more than 64 threads"),
         (Obstacle::Entry, "its region begins in one call and ends in another"),
         (Obstacle::Masters, "several of its threads start parallel regions"),
@@ -48,6 +50,7 @@ impl Obstacle {
         (Obstacle::Nested, "its nested regions have teams of their own"),
         (Obstacle::Workers, "the runtime's threads weren't found in its idle barrier"),
         (Obstacle::Handlers, "its threads have signal masks or signal stacks of their own"),
+        (Obstacle::Code, "its code is being inspected"),
         (Obstacle::Cancels, "it uses cancellation, and loops with scans or conditional lastprivate"),
     ];
 
@@ -73,6 +76,6 @@ mod tests {
             assert!(!text.is_empty() && obstacle.text() == text);
         }
         assert_eq!(Obstacle::from_number(0), None);
-        assert_eq!(Obstacle::from_number(15), None);
+        assert_eq!(Obstacle::from_number(16), None);
     }
 }

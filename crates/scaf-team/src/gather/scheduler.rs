@@ -115,6 +115,12 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         in_order();
     }
 
+    /// Whether a region is gathered now.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.carrier_limit.0.load(Ordering::Relaxed) != 0
+    }
+
     /// Whether no carrier but the master's is in the region.
     #[inline]
     pub fn is_quiescent(&self) -> bool {

@@ -1,10 +1,12 @@
-//! Whether a program's own calls forbid its teams to be gathered, by the table of functions.
+//! Whether a program's own code forbids its teams to be gathered, by the table of functions and by what its
+//! regions can reach.
 
 use object::{Object as _, ObjectSymbol as _};
 use scaf_functions::calls;
+use scaf_inspect::{Reach, reach_of};
 use std::path::Path;
 
-/// A function the program calls that forbids gathering; `None` also if it starts no libgomp regions.
+/// What the program does that forbids gathering, after "it"; `None` also if it starts no libgomp regions.
 pub fn forbidden_by(path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
@@ -15,7 +17,13 @@ pub fn forbidden_by(path: &Path) -> Option<String> {
         .collect();
     let starts = called.iter().any(|name| name.starts_with("GOMP_parallel"));
     let forbids = |name: &&&str| calls::forbid(name.as_bytes());
-    if starts { called.iter().find(forbids).map(|name| (*name).to_owned()) } else { None }
+    if !starts {
+        return None;
+    }
+    called.iter().find(forbids).map(|name| format!("calls {name}")).or_else(|| match reach_of(path) {
+        Ok(Reach::No(what)) => Some(what),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -49,7 +49,8 @@ impl Profiles {
             program.forget_past();
         }
         if let Ok(file) = process.executable() {
-            let can_wait = program.code.spins.is_none() && !program.code.exact && !program.resizes();
+            let code_says = program.resizes() || program.code.gathers();
+            let can_wait = program.code.spins.is_none() && !program.code.exact && !code_says;
             self.executables.retain(program.identity.owner, |known| known.file != file);
             self.executables.add(program.identity.owner, Executable { file, code, can_wait });
         }

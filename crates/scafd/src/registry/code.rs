@@ -56,6 +56,17 @@ impl Code {
         }
     }
 
+    /// Whether its code permits its teams to be gathered.
+    pub fn gathers(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.gathers)
+    }
+
+    /// What its regions can reach that forbids it, if that is known.
+    pub fn reaches(&self) -> Option<&str> {
+        let verdict = self.verdict.as_ref()?;
+        (!verdict.reaches.is_empty()).then_some(verdict.reaches.as_str())
+    }
+
     /// Whether it spins in loops that can't be made to yield.
     pub fn only_spins(&self) -> bool {
         self.verdict.as_ref().is_some_and(|verdict| verdict.spins.is_some() && verdict.marks.is_none())

@@ -14,6 +14,10 @@ impl Program {
                 let name = seen.forbids.iter().take_while(|byte| byte.is_ascii_graphic());
                 format!("{} {}", why.text(), name.map(|byte| *byte as char).collect::<String>())
             }
+            Some(why @ Obstacle::Code) => match self.code.reaches() {
+                Some(what) => format!("it {what}"),
+                None => why.text().into(),
+            },
             Some(why) => why.text().into(),
             None => String::new(),
         }

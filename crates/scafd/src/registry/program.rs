@@ -82,6 +82,7 @@ impl Program {
             .with_lent(self.grant.lent)
             .with_borrowed(self.grant.borrows)
             .with_resizable(self.code.teams == Teams::Resizable)
+            .with_gathers(self.code.gathers())
             .with_epoch(self.grant.epoch)
     }
 

@@ -1,5 +1,6 @@
 //! Searches for encodings without decoding all code.
 
+use crate::decode::operation::RelativeLoad;
 use memchr::memmem;
 use std::collections::BTreeSet;
 
@@ -65,6 +66,26 @@ pub(crate) fn function_arguments(code: &[u8], address: u64, third: bool) -> impl
     found.filter_map(move |at| {
         let next = address.wrapping_add(at as u64 + 7);
         Some((relative(next, code.get(at + 3..at + 7)?), next))
+    })
+}
+
+/// Where code loads addresses, or from there, into registers; or has bytes that look like it.
+pub(crate) fn relative_loads(code: &[u8], address: u64) -> impl Iterator<Item = (u64, RelativeLoad)> {
+    let windows = code.windows(7).enumerate();
+    windows.filter_map(move |(at, bytes)| {
+        let is_wide = matches!(bytes[0], 0x48 | 0x4c);
+        let is_relative = bytes[2] & 0xc7 == 0x05;
+        if !(is_wide && is_relative) {
+            return None;
+        }
+        let place = address.wrapping_add(at as u64);
+        let target = relative(place.wrapping_add(7), &bytes[3..]);
+        let load = match bytes[1] {
+            0x8d => RelativeLoad::Address(target),
+            0x8b => RelativeLoad::Slot(target),
+            _ => return None,
+        };
+        Some((place, load))
     })
 }
 

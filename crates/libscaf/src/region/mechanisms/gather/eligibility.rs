@@ -2,11 +2,13 @@
 
 use super::gathered_team::MOST;
 use super::{cancel, forbids, icvs, member_signals, member_stacks, static_schedule_check, stuck_regions};
+use crate::link::pages;
 use crate::program::masters::one_master;
 use crate::program::promise;
 use crate::region::kind::{Kind, Region};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::lookup::Code;
+use crate::runtimes::modules;
 use crate::sys::arch::can_switch;
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -27,6 +29,8 @@ pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     no(Obstacle::Sleeps, stuck_regions::is_folded(code))?;
     permits(code.runtime)?;
     no(Obstacle::Calls, !forbids::nothing(code.runtime))?;
+    let word = pages::grant().word();
+    no(Obstacle::Code, !word.gathers() || !modules::are_inspected(word))?;
     // A member that finds its region cancelled may not reach a loop, and would have no memory for it.
     no(Obstacle::Cancels, forbids::shares_memory() && cancel::may_be(code.runtime))?;
     no(Obstacle::Handlers, member_signals::lasts())?;
@@ -66,7 +70,11 @@ pub fn may_now(code: Code) -> bool {
 
 /// What must hold as long as a team is gathered.
 pub fn is_wanted(code: Code) -> bool {
+    let word = pages::grant().word();
+    // A library that a member loads is another matter: code that may do so is never gathered.
     one_master()
+        && word.gathers()
+        && modules::met_are_inspected(word)
         && !stuck_regions::is_folded(code)
         && !icvs::wants_nesting()
         && forbids::still_nothing(code.runtime)

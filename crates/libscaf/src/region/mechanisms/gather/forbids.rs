@@ -1,6 +1,7 @@
 //! What forbids gathering a program: functions that one of its modules calls, found in the tables by which
 //! the dynamic linker binds them ([`calls`]).
 
+use super::member_stacks;
 use crate::link::no_syscalls;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::{any_module, file_of};
@@ -189,6 +190,10 @@ fn look(about: &libc::dl_phdr_info, tour: &mut Tour) -> bool {
         return false;
     }
     tour.seen.modules = tour.at;
+    // SAFETY: the dynamic linker's description of a loaded module.
+    if unsafe { wants_code_on_stacks(about) } {
+        member_stacks::make_executable();
+    }
     // SAFETY: the dynamic linker's description of a loaded module, whose relocations name symbols in its
     // table, and these C strings in its string table: the dynamic linker has used them itself.
     unsafe {
@@ -209,6 +214,19 @@ fn look(about: &libc::dl_phdr_info, tour: &mut Tour) -> bool {
             }
         }
         false
+    }
+}
+
+/// Whether the module asks for executable stacks, by its header for them or by having none, as glibc sees it.
+unsafe fn wants_code_on_stacks(about: &libc::dl_phdr_info) -> bool {
+    // SAFETY: the caller's module, whose table of segments is where it says.
+    unsafe {
+        if file_of(about).starts_with(b"linux-vdso") {
+            return false;
+        }
+        let mut headers = (0..usize::from(about.dlpi_phnum)).map(|number| &*about.dlpi_phdr.add(number));
+        let stack = headers.find(|header| header.p_type == libc::PT_GNU_STACK);
+        stack.is_none_or(|header| header.p_flags & libc::PF_X != 0)
     }
 }
 

@@ -1,4 +1,6 @@
-//! Members' stacks: as large as those of the runtime's workers, with a guard page. They are mapped once.
+//! Members' stacks: as large as those of the runtime's workers, with a guard page. They are mapped once, and
+//! executable where threads' are: glibc makes those so if any module asks for it. Compilers put code on the
+//! stack for nested functions of GNU C, and for Fortran's internal procedures as arguments.
 
 use super::gathered_team::MOST;
 use crate::runtimes::entries::Runtime;
@@ -6,14 +8,60 @@ use crate::sys::errno::keeping_errno;
 use crate::sys::glibc;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// 1 once a loaded module wants stacks to be executable.
+static WANT_CODE: AtomicU32 = AtomicU32::new(0);
+/// One bit for each member whose stack is.
+static HAVE_CODE: AtomicU64 = AtomicU64::new(0);
+const _: () = assert!(MOST <= u64::BITS as usize);
 
 static ENDS: [AtomicPtr<c_void>; MOST] = [const { AtomicPtr::new(null_mut()) }; MOST];
 const GUARD: usize = 4096;
 
-/// The end (highest address) of a member's stack; `None` if there is no memory.
+/// The end (highest address) of a member's stack; `None` if there is no memory, or it can't be made
+/// executable.
 pub fn end(member: usize) -> Option<*mut c_void> {
-    kept(ENDS.get(member)?, bytes(member))
+    let end = kept(ENDS.get(member)?, bytes(member))?;
+    if WANT_CODE.load(Ordering::SeqCst) != 0 && !is_executable(member, end) {
+        return None;
+    }
+    Some(end)
+}
+
+/// A module asks for executable stacks, or one that may is about to be loaded while members run. The stacks
+/// that there are become executable at once, later ones in [`end`].
+#[cold]
+pub fn make_executable() {
+    if WANT_CODE.swap(1, Ordering::SeqCst) == 0 {
+        for (member, end) in ENDS.iter().enumerate() {
+            let end = end.load(Ordering::SeqCst);
+            if !end.is_null() {
+                is_executable(member, end);
+            }
+        }
+    }
+}
+
+/// Makes the member's stack executable unless it is; whether it is now.
+fn is_executable(member: usize, end: *mut c_void) -> bool {
+    let bit = 1 << member;
+    if HAVE_CODE.load(Ordering::Relaxed) & bit != 0 {
+        return true;
+    }
+    let start = start_of(end, bytes(member));
+    let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+    // SAFETY: the memory is a member's stack, which stays mapped. What it holds doesn't change.
+    let made = keeping_errno(|| unsafe { libc::mprotect(start, bytes(member), access) }) == 0;
+    if made {
+        HAVE_CODE.fetch_or(bit, Ordering::Relaxed);
+    }
+    made
+}
+
+/// The lowest address of a stack of so many bytes with that end, behind its guard page.
+fn start_of(end: *mut c_void, bytes: usize) -> *mut c_void {
+    end.wrapping_byte_add(SLACK).wrapping_byte_sub(bytes)
 }
 
 /// Members' stacks end at different offsets in their pages. Else all would use the same sets of the cache,
@@ -31,7 +79,7 @@ fn bytes(member: usize) -> usize {
 pub fn around(address: usize) -> Option<(*mut c_void, usize)> {
     ENDS.iter().enumerate().find_map(|(member, end)| {
         let bytes = bytes(member);
-        let start = end.load(Ordering::Acquire).wrapping_byte_add(SLACK).wrapping_byte_sub(bytes);
+        let start = start_of(end.load(Ordering::Acquire), bytes);
         (address.wrapping_sub(start.addr()) < bytes).then_some((start, bytes))
     })
 }
@@ -56,7 +104,7 @@ pub fn kept(place: &AtomicPtr<c_void>, bytes: usize) -> Option<*mut c_void> {
         }
         Some(start.wrapping_byte_add(bytes).wrapping_byte_sub(SLACK))
     })?;
-    place.store(made, Ordering::Release);
+    place.store(made, Ordering::SeqCst);
     Some(made)
 }
 

@@ -154,6 +154,14 @@ pub unsafe fn run(this: &Thread, region: &Region, entered: &Entered) {
     }
 }
 
+/// A library is about to be loaded. It may want executable stacks, and members may call it in this region.
+#[inline(always)]
+pub fn before_load() {
+    if gathered_team::SCHEDULER.is_open() {
+        member_stacks::make_executable();
+    }
+}
+
 pub fn last_size() -> u32 {
     gathered_team::SCHEDULER.size()
 }

@@ -1,0 +1,171 @@
+//! What one function does: whom it calls, and whether it binds itself to its kernel thread.
+
+use super::binary::Binary;
+use super::judge::{self, Arguments};
+use crate::decode::{Definition, Flow, Instruction, Register, Target, abi, decode_into, patterns};
+use crate::functions::{FORKS, GOMP_STARTS_REGIONS};
+use crate::size_use::Callee;
+use std::collections::BTreeSet;
+
+/// Most instructions of a function; generated parsers have 100,000.
+const MAX_FUNCTION: usize = 1 << 20;
+/// How far a constant argument is looked for before a call.
+const LOOK_BACK: usize = 40;
+
+/// Something that a function does.
+pub(super) enum Step<'e> {
+    /// It calls, or may call, this one of its module.
+    Local(u64),
+    /// It loads the address of this one, which it may be about to hand to a function that calls it.
+    Loads(u64),
+    /// It calls a function by name, with these constants in its argument registers, if it is asked for them.
+    Import(&'e str, Option<Arguments>),
+    /// It calls through a pointer.
+    Indirect,
+    /// It binds itself to its kernel thread: what it does, after "it".
+    Bound(String),
+}
+
+pub(super) struct Bodies {
+    left: usize,
+    instructions: Vec<Instruction>,
+}
+
+impl Bodies {
+    pub fn new(most: usize) -> Self {
+        Self { left: most, instructions: Vec::new() }
+    }
+
+    /// Decodes the function at `start` up to its end, or up to what is no code.
+    fn decode(&mut self, binary: &Binary<'_>, start: u64) -> Result<(), String> {
+        let Some((code, end)) = binary.body(start) else {
+            return Err(format!("calls what is no code ({})", binary.place(start)));
+        };
+        // What follows a function's end may be data.
+        decode_into(&mut self.instructions, code, (start, end), MAX_FUNCTION.min(self.left));
+        self.left -= self.instructions.len();
+        if self.left == 0 || self.instructions.len() == MAX_FUNCTION {
+            return Err("has more code than is followed".into());
+        }
+        Ok(())
+    }
+
+    /// The functions that regions and tasks of this module run, and whether these are all.
+    pub fn roots(&mut self, binary: &Binary<'_>) -> Result<(BTreeSet<u64>, bool), String> {
+        let mut found = BTreeSet::new();
+        let mut all_known = true;
+        let targets: BTreeSet<u64> = binary.code.places_of(|name| runs(name).is_some()).collect();
+        let pieces = binary.elf.text.iter().filter(|piece| !piece.name.starts_with(".plt"));
+        let spots = pieces.flat_map(|piece| patterns::mentions(piece.data, piece.address, &targets));
+        let functions: BTreeSet<u64> = spots.map(|spot| binary.start_of(spot)).collect();
+        for function in functions {
+            self.decode(binary, function)?;
+            let inside = self.branch_targets();
+            for (at, instruction) in self.instructions.iter().enumerate() {
+                let Callee::Import(name) = binary.code.callee(instruction.target()) else { continue };
+                for register in runs(name).into_iter().flatten() {
+                    match self.constant(at, *register, &inside) {
+                        Some(0) => {}
+                        Some(address) if binary.is_start(address) => drop(found.insert(address)),
+                        _ => all_known = false,
+                    }
+                }
+            }
+        }
+        Ok((found, all_known))
+    }
+
+    /// What the function at `start` does, and where.
+    pub fn steps<'e>(&mut self, binary: &Binary<'e>, start: u64) -> Result<Vec<(u64, Step<'e>)>, String> {
+        self.decode(binary, start)?;
+        let end = self.instructions.last().map_or(start, Instruction::next);
+        let mut steps = Vec::new();
+        let mut inside = None;
+        for (at, instruction) in self.instructions.iter().enumerate() {
+            let address = instruction.address();
+            let mut add = |step| steps.push((address, step));
+            match instruction.flow() {
+                Flow::Call | Flow::Jump | Flow::Branch => match instruction.target() {
+                    Target::Code(target) if (start..end).contains(&target) => {}
+                    target => match binary.code.callee(target) {
+                        Callee::Local(target) => add(Step::Local(target)),
+                        Callee::Import(name) => {
+                            let known = judge::wants_arguments(name).then(|| {
+                                let inside = inside.get_or_insert_with(|| self.branch_targets());
+                                let first = |number: usize| self.constant(at, abi::ARGUMENTS[number], inside);
+                                [first(0), first(1), first(2)]
+                            });
+                            add(Step::Import(name, known));
+                        }
+                        Callee::Unknown if self.is_switch(binary, at, start..end) => {}
+                        Callee::Unknown => add(Step::Indirect),
+                    },
+                },
+                Flow::Interrupt => add(Step::Bound("makes a system call of its own".into())),
+                Flow::Next => {
+                    if let Some(what) = instruction.binds_thread() {
+                        add(Step::Bound(what.into()));
+                    } else if let Some(loaded) = instruction.loads_address().filter(|it| binary.is_start(*it))
+                    {
+                        add(Step::Loads(loaded));
+                    }
+                }
+                Flow::Return | Flow::Stop | Flow::Transaction => {}
+            }
+        }
+        Ok(steps)
+    }
+
+    fn branch_targets(&self) -> BTreeSet<u64> {
+        let branches = self.instructions.iter().filter(|it| matches!(it.flow(), Flow::Jump | Flow::Branch));
+        let targets = branches.filter_map(|branch| match branch.target() {
+            Target::Code(target) => Some(target),
+            _ => None,
+        });
+        targets.collect()
+    }
+
+    /// The constant in a register at the instruction of this index, if it has one on all paths.
+    fn constant(&self, at: usize, register: Register, inside: &BTreeSet<u64>) -> Option<u64> {
+        let mut register = register;
+        let mut next = self.instructions.get(at)?;
+        for before in self.instructions.get(at.saturating_sub(LOOK_BACK)..at)?.iter().rev() {
+            let goes_on = matches!(before.flow(), Flow::Next | Flow::Call | Flow::Branch);
+            if inside.contains(&next.address()) || !goes_on || before.next() != next.address() {
+                return None;
+            }
+            match before.defines(register) {
+                Definition::Constant(value) => return Some(value),
+                Definition::Copy(from) => register = from,
+                Definition::Unknown => return None,
+                Definition::Not => {}
+            }
+            next = before;
+        }
+        None
+    }
+
+    /// Whether a jump to an unknown target is a switch within the function.
+    fn is_switch(&self, binary: &Binary<'_>, at: usize, body: std::ops::Range<u64>) -> bool {
+        let Some(jump) = self.instructions.get(at).filter(|it| it.flow() == Flow::Jump) else { return false };
+        let first = jump.table().and_then(|table| binary.elf.bytes_at(table)?.first_chunk::<8>());
+        if let Some(first) = first {
+            return body.contains(&u64::from_le_bytes(*first));
+        }
+        let before = self.instructions.get(at.saturating_sub(12)..at).unwrap_or_default();
+        matches!(jump.target(), Target::Register(_)) && before.iter().any(Instruction::loads_table_entry)
+    }
+}
+
+/// The registers in which a function of a runtime's gets functions that the team's threads run.
+fn runs(name: &str) -> Option<&'static [Register]> {
+    match name {
+        "GOMP_task" | "GOMP_taskloop" | "GOMP_taskloop_ull" => Some(&[abi::RDI, abi::RDX]),
+        "GOMP_teams_reg" => Some(&[abi::RDI]),
+        "__kmpc_omp_task_alloc" | "__kmpc_omp_target_task_alloc" => Some(&[abi::ARGUMENTS[5]]),
+        "GOMP_parallel_end" => None,
+        _ if name.starts_with(GOMP_STARTS_REGIONS) => Some(&[abi::RDI]),
+        _ if name.starts_with(FORKS) => Some(&[abi::RDX]),
+        _ => None,
+    }
+}

@@ -1,0 +1,312 @@
+//! Can the code of a process's regions reach what belongs to the kernel thread?
+//!
+//! From each function that a region or a task runs, calls are followed: within its module, by imports into
+//! the modules that export them, and through pointers to every function that has its address taken, in the
+//! module of the call and in those from which such pointers may come. A function that binds itself to the
+//! kernel thread, makes a system call of its own or isn't known is the answer ([`Reach::No`]). Whatever isn't
+//! understood is a *no*.
+//!
+//! Not followed are the C and C++ libraries, whose functions are known (`scaf_functions`), OpenMP runtimes,
+//! and Python's interpreter: what it offers is up to the script.
+
+mod binary;
+mod body;
+mod candidate;
+mod judge;
+mod library_files;
+mod names;
+
+use crate::elf::Elf;
+use crate::error::Error;
+use crate::module::Opened;
+use binary::Binary;
+use body::{Bodies, Step};
+pub(crate) use candidate::Candidate;
+use judge::Verdict;
+use names::Names;
+use object::ReadCache;
+use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashSet};
+use std::fs::File;
+use std::path::Path;
+
+/// Most instructions that are followed in one process, about 100 ns each.
+const MAX_INSTRUCTIONS: usize = 40_000_000;
+/// Most modules of a process.
+const MAX_MODULES: usize = 4096;
+
+/// Whether the code of a process's regions may run on fewer kernel threads than its team has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reach {
+    /// Nothing that it can reach belongs to the kernel thread.
+    Free,
+    /// What it reaches, after "it": `calls tgkill (libgc.so.1, GC_stop_world+0x1f)`.
+    No(String),
+}
+
+/// Letters of a reason.
+const MOST_LETTERS: usize = 512;
+
+impl Default for Reach {
+    fn default() -> Reach {
+        Reach::No("has code that isn't known".into())
+    }
+}
+
+impl Reach {
+    /// Limits an untrusted sender's text.
+    pub(crate) fn cut(&mut self) {
+        if let Reach::No(why) = self {
+            *why = why.chars().take(MOST_LETTERS).collect();
+        }
+    }
+}
+
+/// Looks at one file only, as far as its own code goes.
+/// # Errors
+/// It can't be read.
+pub fn reach_of(path: &Path) -> Result<Reach, Error> {
+    let opened = Opened::new(path, path)?;
+    Ok(reach(&[Candidate { path, file: &opened.file, is_executable: true }]))
+}
+
+/// Looks at all modules of a process.
+pub(crate) fn reach(candidates: &[Candidate<'_>]) -> Reach {
+    if candidates.len() > MAX_MODULES {
+        return Reach::No("has more modules than are followed".into());
+    }
+    let caches: Vec<ReadCache<&File>> = candidates.iter().map(|it| ReadCache::new(it.file)).collect();
+    let elfs: Vec<OnceCell<Result<Elf<'_>, Error>>> = candidates.iter().map(|_| OnceCell::new()).collect();
+    let binaries: Vec<OnceCell<Option<Binary<'_>>>> = candidates.iter().map(|_| OnceCell::new()).collect();
+    let modules = Modules { candidates, caches: &caches, elfs: &elfs, binaries: &binaries };
+    let names = match Names::of(candidates, &caches) {
+        Ok(names) => names,
+        Err(error) => return Reach::No(format!("has code that can't be analysed: {error}")),
+    };
+    let mut search = Search {
+        modules: &modules,
+        names: &names,
+        bodies: Bodies::new(MAX_INSTRUCTIONS),
+        seen: HashSet::new(),
+        work: Vec::new(),
+        later: Vec::new(),
+        hardly: false,
+        with_regions: names.with_regions(),
+        touched: HashSet::new(),
+        calling: BTreeSet::new(),
+        called: HashSet::new(),
+        taken: HashSet::new(),
+    };
+    match search.run() {
+        Ok(()) => Reach::Free,
+        Err(why) => Reach::No(why),
+    }
+}
+
+/// The modules, each read when it is first reached.
+struct Modules<'f, 'c, 'e> {
+    candidates: &'e [Candidate<'f>],
+    caches: &'c [ReadCache<&'f File>],
+    elfs: &'e [OnceCell<Result<Elf<'c>, Error>>],
+    binaries: &'e [OnceCell<Option<Binary<'e>>>],
+}
+
+impl<'c: 'e, 'e> Modules<'_, 'c, 'e> {
+    fn get(&self, module: usize) -> Result<&'e Binary<'e>, String> {
+        let unread = |why: &dyn std::fmt::Display| format!("has code that can't be analysed: {why}");
+        let at = |list: usize| format!("module {list}");
+        let (Some(candidate), Some(cache)) = (self.candidates.get(module), self.caches.get(module)) else {
+            return Err(unread(&at(module)));
+        };
+        let (Some(elf), Some(binary)) = (self.elfs.get(module), self.binaries.get(module)) else {
+            return Err(unread(&at(module)));
+        };
+        let elf = elf.get_or_init(|| Elf::parse(cache, candidate.path)).as_ref().map_err(|e| unread(e))?;
+        let binary = binary.get_or_init(|| elf.machine_supported.then(|| Binary::new(elf, candidate.path)));
+        binary.as_ref().ok_or_else(|| unread(&candidate.path.display()))
+    }
+}
+
+struct Search<'s, 'f, 'c, 'e> {
+    modules: &'s Modules<'f, 'c, 'e>,
+    names: &'s Names<'c>,
+    bodies: Bodies,
+    seen: HashSet<(usize, u64)>,
+    work: Vec<(usize, u64)>,
+    /// Functions to be followed once all are that are surely called.
+    later: Vec<(usize, u64)>,
+    /// Whether what is followed now is called at most by a pointer.
+    hardly: bool,
+    /// Modules with regions.
+    with_regions: Vec<usize>,
+    /// Modules of which anything is reached,
+    touched: HashSet<usize>,
+    /// modules that surely call by pointers,
+    calling: BTreeSet<usize>,
+    /// that may,
+    called: HashSet<usize>,
+    /// and whose functions may be called so.
+    taken: HashSet<usize>,
+}
+
+impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
+    fn run(&mut self) -> Result<(), String> {
+        for module in self.with_regions.clone() {
+            let binary = self.modules.get(module)?;
+            let (roots, all_known) = self.bodies.roots(binary)?;
+            for root in roots {
+                self.add(module, root);
+            }
+            if !all_known {
+                self.calling.insert(module);
+            }
+        }
+        self.follow_all()?;
+        self.hardly = true;
+        for module in self.calling.clone() {
+            self.call_by_pointer(module)?;
+        }
+        self.follow_all()
+    }
+
+    fn follow_all(&mut self) -> Result<(), String> {
+        loop {
+            if let Some((module, function)) = self.work.pop() {
+                self.follow(module, function)?;
+            } else if self.hardly
+                && let Some((module, function)) = self.later.pop()
+            {
+                self.add(module, function);
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn add(&mut self, module: usize, function: u64) {
+        if self.seen.insert((module, function)) {
+            self.work.push((module, function));
+        }
+    }
+
+    fn follow(&mut self, module: usize, function: u64) -> Result<(), String> {
+        self.touch(module)?;
+        let binary = self.modules.get(module)?;
+        for (address, step) in self.bodies.steps(binary, function)? {
+            let place = || binary.place(address);
+            match step {
+                Step::Local(callee) => self.add(module, callee),
+                Step::Loads(callee) => self.later.push((module, callee)),
+                Step::Import(name, known) => self.call(module, name, known, &place)?,
+                Step::Indirect => self.call_by_pointer(module)?,
+                Step::Bound(what) => return Err(format!("{what} ({})", place())),
+            }
+        }
+        Ok(())
+    }
+
+    /// The module calls a function by its name.
+    fn call(
+        &mut self,
+        module: usize,
+        name: &str,
+        known: Option<judge::Arguments>,
+        place: &dyn Fn() -> String,
+    ) -> Result<(), String> {
+        let binary = self.modules.get(module)?;
+        match judge::import(binary.file(), name, known) {
+            Verdict::May => Ok(()),
+            Verdict::Hardly(_) if self.hardly => Ok(()),
+            Verdict::MayNot(what) | Verdict::Hardly(what) => Err(format!("{what} ({})", place())),
+            Verdict::Unlisted => self.import(module, name, place),
+            Verdict::CallsBack => self.call_by_pointer(module),
+            Verdict::Named(address) => match address.and_then(|address| binary.text_at(address)) {
+                Some(name) if !judge::looks_up(name) => self.call(module, name, None, place),
+                _ if self.hardly => self.call_by_pointer(module),
+                _ => Err(format!("looks up a function whose name isn't known ({})", place())),
+            },
+        }
+    }
+
+    /// A call of a function that no table has.
+    fn import(&mut self, module: usize, name: &str, place: &dyn Fn() -> String) -> Result<(), String> {
+        let mut is_known = false;
+        let mut calls_back = false;
+        // Code of C++ is in many modules; each uses its own copy, or one that does the same.
+        let all = self.names.exporting(name);
+        let own = all.iter().find(|(by, _)| *by == module);
+        for (by, address) in own.map_or(all, std::slice::from_ref) {
+            match self.names.kind(*by) {
+                library_files::Kind::Followed => self.add(*by, *address),
+                library_files::Kind::CallsBack => calls_back = true,
+                library_files::Kind::Closed => {}
+                // The C library's functions are known by their names.
+                library_files::Kind::C => continue,
+            }
+            is_known = true;
+        }
+        if calls_back {
+            self.call_by_pointer(module)?;
+        }
+        // What nobody exports isn't there to be called.
+        if is_known || all.is_empty() { Ok(()) } else { Err(format!("calls {name} ({})", place())) }
+    }
+
+    /// Something of the module is reached: it may have handed pointers to those that it uses.
+    fn touch(&mut self, module: usize) -> Result<(), String> {
+        if self.touched.insert(module)
+            && self.names.used_by(module).iter().any(|used| self.called.contains(used))
+            && self.hardly
+        {
+            return self.take(module);
+        }
+        Ok(())
+    }
+
+    /// The module makes a call whose target isn't known.
+    fn call_by_pointer(&mut self, module: usize) -> Result<(), String> {
+        if !self.hardly {
+            self.calling.insert(module);
+            return Ok(());
+        }
+        if !self.called.insert(module) {
+            return Ok(());
+        }
+        self.take(module)?;
+        for other in self.names.handing_over(module) {
+            self.take(other)?;
+        }
+        let has_regions = self.with_regions.contains(&module);
+        let users = if has_regions { self.names.all_users(module) } else { self.names.users(module) };
+        for user in users {
+            if has_regions || self.touched.contains(&user) {
+                self.take(user)?;
+            }
+        }
+        if self.names.looks_up(module) {
+            // The names that it looks up are among its constants.
+            let binary = self.modules.get(module)?;
+            let found = binary.texts().flat_map(|text| self.names.exporting_later(text));
+            for (later, function) in found.collect::<BTreeSet<_>>() {
+                self.add(later, function);
+            }
+        }
+        Ok(())
+    }
+
+    /// Functions of the module may be called by pointers.
+    fn take(&mut self, module: usize) -> Result<(), String> {
+        if !self.taken.insert(module) {
+            return Ok(());
+        }
+        let binary = self.modules.get(module)?;
+        for function in binary.taken() {
+            self.add(module, *function);
+        }
+        for name in binary.taken_imports() {
+            self.call(module, name, None, &|| format!("{}, as a pointer", binary.file()))?;
+        }
+        Ok(())
+    }
+}
