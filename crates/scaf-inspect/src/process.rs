@@ -223,15 +223,11 @@ impl Opened {
             return Reach::No(format!("runs code that is in no file, in {place}"));
         }
         cache.reach(&files, || {
-            let all: Vec<Candidate<'_>> = files
-                .iter()
-                .map(|(opened, path)| Candidate {
-                    path,
-                    file: &opened.file,
-                    is_executable: self.path.as_deref() == Some(*path),
-                })
-                .collect();
-            reach(&all)
+            let all = files.iter().map(|(opened, path)| {
+                let is_executable = self.path.as_deref() == Some(*path);
+                Candidate { path, file: &opened.file, is_executable }
+            });
+            reach(&all.collect::<Vec<_>>())
         })
     }
 }
