@@ -16,6 +16,7 @@
 #![allow(missing_docs)] // names say enough of many items
 
 mod decode;
+mod effects;
 mod elf;
 mod error;
 mod functions;

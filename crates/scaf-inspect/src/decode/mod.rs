@@ -3,6 +3,7 @@
 
 mod operation;
 mod register_set;
+mod step;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -10,6 +11,7 @@ pub(crate) use operation::{
     Action, Condition, Effects, Fill, Flow, Operand, Operation, Pair, Register, Target,
 };
 pub(crate) use register_set::RegisterSet;
+pub(crate) use step::{FLAGS, Kind, Spot, Step};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86_64::*;
 

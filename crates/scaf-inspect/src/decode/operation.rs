@@ -30,6 +30,8 @@ pub(crate) enum Condition {
     NotEqual,
     Above,
     NotAbove,
+    Below,
+    NotBelow,
     Other,
 }
 

@@ -7,6 +7,7 @@ use super::llvm;
 use super::state::NOTHING;
 use super::verdict::SizeUse;
 use crate::decode::abi;
+use crate::effects;
 use crate::elf::{Elf, SlotKind};
 use crate::functions::{FORKS, GOMP_STARTS_REGIONS, QUERY_PREFIXES, Tells};
 use crate::functions::{
@@ -26,7 +27,17 @@ const SECOND: usize = 2;
 const _: () = assert!(abi::SCRATCH[SECOND] == abi::SECOND_RESULT);
 
 pub(crate) fn analyse(code: &Code<'_>) -> SizeUse {
-    verdict(code).unwrap_or_else(|early| early)
+    let size_use = verdict(code).unwrap_or_else(|early| early);
+    if !size_use.is_harmless() || !starts_regions(code.elf) || !code.elf.machine_supported {
+        return size_use;
+    }
+    if !code.knows_functions() {
+        return SizeUse::unknown("it starts regions and has no table of its functions (.eh_frame_hdr)");
+    }
+    match effects::prove(code) {
+        Ok(()) => size_use,
+        Err(finding) => SizeUse::depends(format!("{} {}", code.describe(finding.address), finding.what)),
+    }
 }
 
 /// The error is a verdict that ended the analysis early.
@@ -60,10 +71,6 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     for (name, address_taken) in queries {
         match tells(name) {
             Tells::Inquiry => return Err(SizeUse::depends(format!("it asks {name}"))),
-            Tells::Sections => {
-                let why = format!("its sections may wait for each other, as {name} is called");
-                return Err(SizeUse::depends(why));
-            }
             _ if *address_taken => return Err(SizeUse::depends(format!("it takes the address of {name}"))),
             _ => {}
         }

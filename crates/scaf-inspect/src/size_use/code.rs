@@ -126,6 +126,15 @@ impl<'e> Code<'e> {
         }
     }
 
+    /// The functions that mention others of these names, and where they do.
+    pub fn users(&self, are: &dyn Fn(&str) -> bool) -> (BTreeSet<u64>, BTreeSet<u64>) {
+        let all = self.slots.iter().chain(&self.stubs);
+        let targets = all.filter(|(_, name)| are(name)).map(|(address, _)| *address).collect();
+        let spots: BTreeSet<u64> = self.spots(&targets).into_iter().collect();
+        let users = spots.iter().filter_map(|spot| self.function_around(*spot)).map(|(start, _)| start);
+        (users.collect(), spots)
+    }
+
     /// Where code outside the linker's stubs may mention one of `targets`.
     fn spots(&self, targets: &BTreeSet<u64>) -> Vec<u64> {
         let pieces = self.elf.text.iter().filter(|piece| !piece.name.starts_with(".plt"));

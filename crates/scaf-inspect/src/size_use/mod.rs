@@ -27,7 +27,8 @@ mod verdict;
 mod walk;
 
 pub(crate) use analyse::analyse;
-pub(crate) use code::Code;
+pub(crate) use class::Classes;
+pub(crate) use code::{Callee, Code};
 pub use spin::Spins;
 pub(crate) use spin::{MOST_LOOPS, spins};
 pub use verdict::SizeUse;

@@ -25,8 +25,8 @@ thread_local! {
 }
 
 /// The numbers of all registers that are neither general nor vector nor mask registers, and of the flags.
-const OTHERS: usize = 56;
-const FLAGS: usize = 63;
+pub(super) const OTHERS: usize = 56;
+pub(super) use crate::decode::step::FLAGS;
 
 /// What an instruction does, if that is little.
 pub(crate) enum Effect {
@@ -212,7 +212,7 @@ pub(super) fn general(name: Name) -> Option<Register> {
 }
 
 /// Parts of a register have the number of the whole.
-fn number(name: Name) -> usize {
+pub(super) fn number(name: Name) -> usize {
     let whole = name.full_register();
     match whole.number() {
         number if whole.is_gpr() => number,

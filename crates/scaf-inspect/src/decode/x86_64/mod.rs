@@ -5,5 +5,6 @@ mod instruction;
 pub(crate) mod object;
 mod operation;
 pub(crate) mod patterns;
+mod step;
 
 pub(crate) use instruction::{Effect, Instruction, Look, decode, decode_into};

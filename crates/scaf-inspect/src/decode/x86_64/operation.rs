@@ -123,7 +123,7 @@ impl Instruction {
         }
     }
 
-    fn memory(&self) -> MemoryOperand {
+    pub(super) fn memory(&self) -> MemoryOperand {
         MemoryOperand {
             base: general(self.0.memory_base()),
             index: general(self.0.memory_index()),
@@ -135,13 +135,15 @@ impl Instruction {
         }
     }
 
-    fn condition(&self) -> Option<Condition> {
+    pub(super) fn condition(&self) -> Option<Condition> {
         Some(match self.0.condition_code() {
             ConditionCode::None => return None,
             ConditionCode::e => Condition::Equal,
             ConditionCode::ne => Condition::NotEqual,
             ConditionCode::le | ConditionCode::be => Condition::NotAbove,
             ConditionCode::g | ConditionCode::a => Condition::Above,
+            ConditionCode::l | ConditionCode::b | ConditionCode::s => Condition::Below,
+            ConditionCode::ge | ConditionCode::ae | ConditionCode::ns => Condition::NotBelow,
             _ => Condition::Other,
         })
     }

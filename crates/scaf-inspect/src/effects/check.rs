@@ -1,0 +1,448 @@
+//! The last look: whether each effect of a function is one of an iteration, or the end of a reduction.
+
+use super::cycles::Op;
+use super::forks::{Context, Fork};
+use super::frames::{Known, Place};
+use super::runtime::{self, Role, role};
+use super::ssa::{Def, Id};
+use super::taints::Taint;
+use super::values::Value;
+use super::{Finding, Function, Mode, Prover};
+use crate::decode::abi::ARGUMENTS;
+use crate::decode::{FLAGS, Flow, Kind, Spot};
+use crate::functions::{fills_memory, never_returns};
+use crate::size_use::{Callee, Classes};
+use std::collections::BTreeSet;
+
+const REPEATS: &str = "stores something in each thread, outside of any loop's iterations, sections or the like";
+const CARRIES: &str = "uses in an iteration what the thread carries from one to the next";
+const TELLS: &str = "uses what depends on its thread's number or share";
+const OUTSIDE: &str = "stores something in each thread that has a share of a loop, outside of its iterations";
+const ADDRESS: &str = "uses an address in its own stack frame as a number, or gives it away";
+
+impl Function<'_, '_> {
+    pub fn check(&self, prover: &mut Prover<'_, '_>) -> Result<(), Finding> {
+        for block in &self.loops.order {
+            for at in self.graph.blocks[*block].steps() {
+                self.check_step(prover, *block, at)?;
+            }
+            self.check_fork(*block)?;
+        }
+        self.check_waits()
+    }
+
+    fn error(&self, at: usize, what: &'static str) -> Finding {
+        Finding::at(self.graph.steps[at].address, what)
+    }
+
+    /// Why a value may have no effect.
+    fn harm(&self, taint: Taint, value: Value) -> Option<&'static str> {
+        match taint {
+            Taint::Clean if value.classes.is_confined() => Some(TELLS),
+            Taint::Clean => None,
+            _ => Some(CARRIES),
+        }
+    }
+
+    fn check_fork(&self, block: usize) -> Result<(), Finding> {
+        let Some(at) = self.last_step(block) else { return Ok(()) };
+        let flow = self.graph.steps[at].flow;
+        if flow != Flow::Branch && self.graph.blocks[block].next.len() < 2 {
+            return Ok(());
+        }
+        if self.ends_reduction(block) {
+            return Ok(());
+        }
+        let chooses = self.cycles.iter().any(|cycle| cycle.chooses.contains(&block));
+        let tainted = self.ssa.uses[at].iter().any(|(_, id)| self.taint(*id) != Taint::Clean);
+        if tainted && !chooses {
+            return Err(self.error(at, "decides by what its thread carries from one iteration to the next"));
+        }
+        let what = match (self.forks[block], self.contexts[block]) {
+            (Fork::Unknown, _) => "decides by its thread's number or share, or by what isn't understood",
+            (Fork::First(_) | Fork::Rest, Context::Share | Context::Once) => {
+                "decides by its thread's number within an iteration"
+            }
+            (Fork::Varies, Context::Repeated) => "decides outside of iterations by what differs between threads",
+            (Fork::Sections, _) => "has sections in a form that isn't understood",
+            _ => return Ok(()),
+        };
+        Err(self.error(at, what))
+    }
+
+    fn check_step(&self, prover: &mut Prover<'_, '_>, block: usize, at: usize) -> Result<(), Finding> {
+        let step = &self.graph.steps[at];
+        let spotted = &self.frames.steps[at];
+        if step.kind == Kind::Forbidden {
+            return Err(self.error(at, "asks the processor about itself, or changes how its thread computes"));
+        }
+        if step.thread_local {
+            return Err(self.error(at, "uses what each thread has of its own"));
+        }
+        match step.flow {
+            Flow::Call => return self.check_call(prover, block, at),
+            Flow::Jump if spotted.callee != Callee::Unknown && self.graph.blocks[block].returns => {
+                return self.check_call(prover, block, at);
+            }
+            Flow::Next => {}
+            _ => return Ok(()),
+        }
+        self.check_addresses(at)?;
+        if !step.stores || spotted.place != Place::Elsewhere || step.kind == Kind::Push {
+            return Ok(());
+        }
+        let context = self.contexts[block];
+        if context == Context::Repeated {
+            return if self.reduces(at) { Ok(()) } else { Err(self.error(at, REPEATS)) };
+        }
+        let address = (self.tainted_address(at), self.address(at));
+        let registers = self.ssa.uses[at].iter().filter(|(loc, _)| {
+            let in_address = step.memory.is_some_and(|it| [it.base, it.index].contains(&Some(*loc)));
+            !in_address || step.reads.contains(*loc)
+        });
+        let values = registers.map(|(_, id)| (self.taint(*id), self.value(*id)));
+        if let Some(what) = values.chain([address]).find_map(|(taint, value)| self.harm(taint, value)) {
+            return Err(self.error(at, what));
+        }
+        let by_index = address.1.is_index() && !address.1.end;
+        if context == Context::Share && !by_index && !self.is_in_iteration(block) {
+            return Err(self.error(at, OUTSIDE));
+        }
+        Ok(())
+    }
+
+    /// Whether a block is in a loop through a thread's iterations.
+    fn is_in_iteration(&self, block: usize) -> bool {
+        self.loops.all.iter().any(|its| its.has(block) && self.deals_out(its))
+    }
+
+    /// Addresses in the own frame may be computed, compared with each other, and passed on.
+    fn check_addresses(&self, at: usize) -> Result<(), Finding> {
+        let step = &self.graph.steps[at];
+        let is_frame = |spot: &Spot| self.operand(at, *spot).frame;
+        let some = step.operands.iter().filter(|spot| **spot != Spot::Memory).any(is_frame);
+        if !some {
+            return Ok(());
+        }
+        let moves = match step.kind {
+            Kind::Move | Kind::Push | Kind::Lanes | Kind::Select | Kind::Fill => {
+                !step.stores || self.frames.steps[at].place != Place::Elsewhere || step.kind == Kind::Fill
+            }
+            Kind::Address | Kind::Add | Kind::Subtract | Kind::Nothing | Kind::Pop | Kind::Leave => !step.stores,
+            Kind::Compare => {
+                let both = step.operands.iter().all(|spot| {
+                    let value = self.operand(at, *spot);
+                    value.frame || value.constant == Some(0)
+                });
+                both
+            }
+            Kind::Constant(_) => true,
+            _ => false,
+        };
+        if moves { Ok(()) } else { Err(self.error(at, ADDRESS)) }
+    }
+
+    fn check_call(&self, prover: &mut Prover<'_, '_>, block: usize, at: usize) -> Result<(), Finding> {
+        let spotted = &self.frames.steps[at];
+        let context = self.contexts[block];
+        let name = match &spotted.callee {
+            Callee::Unknown => return Err(self.error(at, "calls a function through a pointer")),
+            Callee::Local(function) => {
+                self.check_arguments(at, context == Context::Repeated)?;
+                if context == Context::Share && !self.is_in_iteration(block) {
+                    return Err(self.error(at, OUTSIDE));
+                }
+                let mode = if context == Context::Repeated { Mode::Repeated } else { Mode::Once };
+                return prover.summary(*function, mode).map(|_| ());
+            }
+            Callee::Import(name) => *name,
+        };
+        let unknown = |what: &'static str| Finding::of_function(self.graph.steps[at].address, what, name);
+        if never_returns(name) {
+            return Ok(());
+        }
+        let is_within = context != Context::Repeated;
+        match role(name) {
+            Role::Computes => Ok(()),
+            Role::TeamSize | Role::ThreadNumber => Ok(()),
+            Role::Ends | Role::Neutral => Ok(()),
+            Role::Chunk | Role::Section | Role::Single | Role::SingleCopy if self.mode == Mode::Once => {
+                Err(unknown("shares out work within an iteration, by"))
+            }
+            Role::Chunk | Role::Section | Role::Single | Role::SingleCopy => {
+                self.check_arguments(at, true)
+            }
+            Role::Region(number) if is_within => {
+                self.check_arguments(at, false)?;
+                self.check_handed(prover, at, number, Mode::Repeated)
+            }
+            Role::Task | Role::TaskLoop if is_within => {
+                self.check_arguments(at, false)?;
+                if self.ssa.used(at, ARGUMENTS[2]).is_none_or(|id| self.value(id).constant != Some(0)) {
+                    self.check_handed(prover, at, 2, Mode::Once)?;
+                }
+                let mode = if role(name) == Role::Task { Mode::Once } else { Mode::TaskLoop };
+                self.check_handed(prover, at, 0, mode)
+            }
+            Role::Region(_) | Role::Task | Role::TaskLoop => Err(unknown("makes tasks or regions in each thread, by")),
+            Role::Harmless if is_within => {
+                let by_index = fills_memory(name) && self.fills_share(at);
+                if context == Context::Share && !by_index && !self.is_in_iteration(block) {
+                    return Err(self.error(at, OUTSIDE));
+                }
+                if by_index { Ok(()) } else { self.check_arguments(at, false) }
+            }
+            Role::Harmless if fills_memory(name) && spotted.arguments[0].is_frame() => Ok(()),
+            Role::Harmless => Err(unknown("calls in each thread, outside of iterations and the like,")),
+            Role::Unknown => Err(unknown("calls what isn't known to be harmless:")),
+        }
+    }
+
+    /// Whether memory is set or copied from where a thread's share begins on, as far as the share goes.
+    fn fills_share(&self, at: usize) -> bool {
+        let of = |number: usize| {
+            let id = self.ssa.used(at, ARGUMENTS[number]);
+            id.map_or((Taint::Clean, Value::SAME), |id| (self.taint(id), self.value(id)))
+        };
+        let [to, from, length] = [of(0), of(1), of(2)];
+        let parts = Classes::QUOTIENT.or(Classes::REMAINDER);
+        let share = length.1.classes.has(parts) && !length.1.classes.is_thread() && !length.1.classes.is_team();
+        let clean = [to.0, from.0, length.0].iter().all(|taint| *taint == Taint::Clean);
+        clean && share && to.1.is_index() && !to.1.end && !from.1.classes.is_confined()
+    }
+
+    /// Whether what a call is passed may have an effect.
+    fn check_arguments(&self, at: usize, repeated: bool) -> Result<(), Finding> {
+        for (_, id) in &self.ssa.uses[at] {
+            let (taint, value) = (self.taint(*id), self.value(*id));
+            if let Some(what) = self.harm(taint, value) {
+                return Err(self.error(at, what));
+            }
+            if repeated && value.differs() {
+                return Err(self.error(at, "passes on in each thread what differs between threads"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A function that a call is handed, to be executed.
+    fn check_handed(
+        &self,
+        prover: &mut Prover<'_, '_>,
+        at: usize,
+        number: usize,
+        mode: Mode,
+    ) -> Result<(), Finding> {
+        match self.frames.steps[at].arguments.get(number) {
+            Some(Known::Fixed(function)) if self.code.is_start(*function) => {
+                prover.summary(*function, mode).map(|_| ())
+            }
+            _ => Err(self.error(at, "starts a function that could not be made out")),
+        }
+    }
+
+    /// Loops that end by what others store: threads that wait for each other.
+    fn check_waits(&self) -> Result<(), Finding> {
+        for its in &self.loops.all {
+            let fatal = |block: usize| {
+                let block = &self.graph.blocks[block];
+                block.next.is_empty() && !block.returns
+            };
+            let mut waits = None;
+            let mut goes_on = false;
+            for (block, next) in its.exits(&self.graph) {
+                let Some(at) = self.last_step(block).filter(|_| !fatal(next)) else { continue };
+                match self.looks(its, at) {
+                    (true, false) => waits = Some(at),
+                    (_, true) => goes_on = true,
+                    _ => {}
+                }
+            }
+            if let Some(at) = waits.filter(|_| !goes_on) {
+                return Err(self.error(at, "waits for what other threads do"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a branch out of a loop depends on memory, and on anything that changes from round to round.
+    fn looks(&self, its: &super::loops::Loop, at: usize) -> (bool, bool) {
+        let (mut looks, mut changes) = (false, false);
+        let mut met = BTreeSet::new();
+        let mut work: Vec<Id> = self.ssa.uses[at].iter().map(|(_, id)| *id).collect();
+        while let Some(id) = work.pop() {
+            if !met.insert(id) {
+                continue;
+            }
+            match &self.ssa.defs[id] {
+                Def::Phi { block, .. } => changes |= its.has(*block),
+                Def::Result { step, .. } if its.has(self.block_of[*step]) => {
+                    let spotted = &self.frames.steps[*step];
+                    let flow = self.graph.steps[*step].flow;
+                    let deals = matches!(&spotted.callee, Callee::Import(name)
+                        if matches!(role(name), Role::Chunk | Role::Section));
+                    changes |= flow == Flow::Call && deals;
+                    looks |= flow == Flow::Call
+                        || (self.graph.steps[*step].loads && spotted.place == Place::Elsewhere);
+                    work.extend(self.ssa.uses[*step].iter().map(|(_, id)| *id));
+                }
+                _ => {}
+            }
+        }
+        (looks, changes)
+    }
+
+    /// Whether a store outside of iterations combines a sum of the thread's with shared memory.
+    fn reduces(&self, at: usize) -> bool {
+        let step = &self.graph.steps[at];
+        let address = self.address(at);
+        if self.tainted_address(at) != Taint::Clean || address.differs() || address.frame {
+            return false;
+        }
+        match (step.kind, step.operands.as_slice()) {
+            (Kind::Move, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
+            (Kind::CompareExchange, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
+            (kind, [Spot::Memory, spot]) => Op::of(kind).is_some_and(|op| self.is_sum(self.tainted(at, *spot).0, op)),
+            _ => false,
+        }
+    }
+
+    fn is_sum(&self, taint: Taint, op: Op) -> bool {
+        let extreme = |op: Op| matches!(op, Op::Least | Op::Most | Op::Extreme);
+        match taint {
+            Taint::Sum(its) => its == op || (op == Op::Extreme && extreme(its)) || (its == Op::Extreme && extreme(op)),
+            Taint::Counter { from_zero } => from_zero && op == Op::Add,
+            _ => false,
+        }
+    }
+
+    /// Whether an operand is what stands where `at` stores, combined with a sum.
+    fn is_combined(&self, at: usize, (by, spot): (usize, Spot), depth: usize) -> bool {
+        let [id] = *self.ssa.operand(by, spot) else { return false };
+        self.combines(at, self.root(id), depth)
+    }
+
+    fn combines(&self, at: usize, id: Id, depth: usize) -> bool {
+        match &self.ssa.defs[id] {
+            Def::Phi { inputs, .. } if depth < 3 => {
+                // Of two, the lesser or the greater.
+                let fits = |input: &Id| self.is_there(at, *input, 0) || self.is_sum(self.taint(*input), Op::Extreme);
+                inputs.iter().all(fits) && inputs.iter().any(|input| self.is_sum(self.taint(*input), Op::Extreme))
+            }
+            Def::Result { step, .. } => {
+                let its = &self.graph.steps[*step];
+                let op = if its.kind == Kind::Select { Some(Op::Extreme) } else { Op::of(its.kind) };
+                let (Some(op), Some((one, other))) = (op, its.sources()) else { return false };
+                let there = |number: usize| match (its.operands[number], self.ssa.operand(*step, its.operands[number]).as_slice()) {
+                    (Spot::Memory, []) => self.have_one_address(at, *step),
+                    (_, [only]) => self.is_there(at, *only, 0),
+                    _ => false,
+                };
+                let sum = |number: usize| self.is_sum(self.tainted(*step, its.operands[number]).0, op);
+                (there(one) && sum(other)) || (there(other) && sum(one) && its.kind != Kind::Subtract)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a value is what stands where `at` stores.
+    fn is_there(&self, at: usize, id: Id, depth: usize) -> bool {
+        let id = self.root(id);
+        match &self.ssa.defs[id] {
+            Def::Phi { inputs, .. } => depth > 4 || inputs.iter().all(|input| self.is_there(at, *input, depth + 1)),
+            Def::Result { step, .. } => {
+                let its = &self.graph.steps[*step];
+                let reads = matches!(its.kind, Kind::Move | Kind::CompareExchange) && its.loads;
+                reads && (*step == at || self.have_one_address(at, *step))
+            }
+            Def::Entry(_) => false,
+        }
+    }
+
+    /// Whether a branch repeats the exchange that ends a reduction, or skips it where it would change nothing.
+    fn ends_reduction(&self, block: usize) -> bool {
+        let Some(by) = self.last_step(block).and_then(|at| self.flags_of(at)) else { return false };
+        let step = &self.graph.steps[by];
+        if step.kind == Kind::CompareExchange {
+            return self.reduces(by);
+        }
+        let [one, other] = step.operands.as_slice() else { return false };
+        if step.kind != Kind::Compare || self.contexts[block] != Context::Repeated {
+            return false;
+        }
+        let sum = |spot: &Spot| self.is_sum(self.tainted(by, *spot).0, Op::Extreme);
+        let (sum, rest) = (sum(one) || sum(other), if sum(one) { other } else { one });
+        // What is compared with, or what is stored, stands at one place.
+        let next = self.graph.blocks[block].next.iter().filter(|next| self.graph.blocks[**next].before == [block]);
+        let fits = next.into_iter().all(|next| {
+            self.graph.blocks[*next].steps().all(|at| {
+                let its = &self.graph.steps[at];
+                let elsewhere = its.stores && self.frames.steps[at].place == Place::Elsewhere;
+                !elsewhere || self.stands_at(by, *rest, at)
+            })
+        });
+        sum && fits
+    }
+
+    fn stands_at(&self, by: usize, spot: Spot, at: usize) -> bool {
+        match (spot, self.ssa.operand(by, spot).as_slice()) {
+            (Spot::Memory, []) => self.have_one_address(at, by),
+            (_, [only]) => self.is_there(at, *only, 0),
+            _ => false,
+        }
+    }
+
+    /// Whether two steps' memory operands are at one address.
+    pub fn have_one_address(&self, one: usize, other: usize) -> bool {
+        let elsewhere = |at: usize| self.frames.steps[at].place == Place::Elsewhere;
+        elsewhere(one) && elsewhere(other) && self.spelled(one).is_some_and(|a| Some(a) == self.spelled(other))
+    }
+
+    /// A step's address: a value or a fixed place, an index, and what is added.
+    fn spelled(&self, at: usize) -> Option<(Option<Id>, Option<(Id, bool)>, u64)> {
+        let memory = self.graph.steps[at].memory?;
+        let of = |register: usize| self.ssa.used(at, register).map(|id| self.root(id));
+        let index = match (memory.has_index, memory.index) {
+            (false, _) => None,
+            (true, register) => Some((of(register?)?, memory.is_scaled)),
+        };
+        let mut added = memory.displacement;
+        let Some(register) = memory.base else { return Some((None, index, added)) };
+        let mut base = of(register)?;
+        for _ in 0..8 {
+            let Def::Result { step, .. } = self.ssa.defs[base] else { break };
+            let its = &self.graph.steps[step];
+            let (from, by) = match (its.kind, its.operands.as_slice()) {
+                (Kind::Address, _) => {
+                    let memory = its.memory?;
+                    if memory.has_index {
+                        break;
+                    }
+                    if memory.base.is_none() {
+                        return Some((None, index, added.wrapping_add(memory.displacement)));
+                    }
+                    (memory.base?, memory.displacement)
+                }
+                (Kind::Add, [Spot::Register(register), Spot::Constant(by)]) => (*register, *by as u64),
+                _ => break,
+            };
+            base = self.ssa.used(step, from).map(|id| self.root(id))?;
+            added = added.wrapping_add(by);
+        }
+        Some((Some(base), index, added))
+    }
+
+    /// Whether what it returns may differ between threads.
+    pub fn returns_differing(&self) -> bool {
+        let returned = self.graph.blocks.iter().enumerate().filter(|(_, block)| block.returns);
+        let ids = returned.flat_map(|(block, _)| self.last_step(block)).flat_map(|at| &self.ssa.uses[at]);
+        ids.into_iter().any(|(loc, id)| {
+            *loc != FLAGS && (self.taint(*id) != Taint::Clean || self.value(*id).differs())
+        })
+    }
+}
+
+/// Whether it starts regions whose function isn't looked for.
+pub(super) fn is_other_start(name: &str) -> bool {
+    runtime::starts_regions(name) && !matches!(role(name), Role::Region(_))
+}

@@ -1,0 +1,500 @@
+//! What a loop over a thread's iterations carries from one to the next: values that go round.
+//!
+//! Three kinds are harmless: the index and what runs along with it; counters that only count the rounds; and
+//! sums, products and the like that nothing but their own operation looks at.
+
+use super::loops::Loop;
+use super::ssa::{Def, Id};
+use super::values::Value;
+use super::{Function, Mode};
+use crate::decode::{FLAGS, Flow, Kind, Spot};
+use crate::size_use::Classes;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Most additions that a value goes through in a round, and passes over them.
+const MOST_EVEN: usize = 64;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Op {
+    Add,
+    Multiply,
+    And,
+    Or,
+    Xor,
+    Least,
+    Most,
+    /// The least or the most, by a comparison.
+    Extreme,
+}
+
+impl Op {
+    pub fn of(kind: Kind) -> Option<Op> {
+        Some(match kind {
+            Kind::Add | Kind::Subtract | Kind::Fused { .. } => Op::Add,
+            Kind::Multiply => Op::Multiply,
+            Kind::And => Op::And,
+            Kind::Or => Op::Or,
+            Kind::Xor => Op::Xor,
+            Kind::Least => Op::Least,
+            Kind::Most => Op::Most,
+            _ => return None,
+        })
+    }
+
+    /// Whether combining with the same value again changes nothing.
+    fn is_idempotent(self) -> bool {
+        matches!(self, Op::And | Op::Or | Op::Least | Op::Most | Op::Extreme)
+    }
+
+    /// Whether each thread may begin with that value.
+    pub fn may_begin_with(self, value: Value) -> bool {
+        let ones = [1, 0x3f80_0000, 0x1_0000_0001, 0x3f80_0000_3f80_0000, 0x3ff0_0000_0000_0000];
+        match self {
+            _ if self.is_idempotent() => !value.differs() && !value.frame,
+            Op::Multiply => value.constant.is_some_and(|one| ones.contains(&one)),
+            _ => value.constant == Some(0),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Goes {
+    /// The same in each round, whatever it begins with.
+    Along,
+    /// With the index.
+    Index,
+    Counts {
+        from_zero: bool,
+    },
+    Sums(Op),
+    Carries,
+}
+
+pub(super) struct Cycle {
+    pub goes: Goes,
+    /// What it begins with, and what comes along from outside.
+    pub begins: Vec<Id>,
+    pub takes: Vec<Id>,
+    /// The branches by which the least or the most is chosen.
+    pub chooses: Vec<usize>,
+}
+
+impl Function<'_, '_> {
+    /// The values that one is made of.
+    pub fn sources(&self, id: Id) -> Vec<Id> {
+        match &self.ssa.defs[id] {
+            Def::Entry(_) => Vec::new(),
+            Def::Phi { inputs, .. } => inputs.clone(),
+            Def::Result { step, loc } => {
+                if let Some(handed) = self.handed_back(*step, *loc) {
+                    return vec![handed];
+                }
+                let whole = !super::ssa::is_in_frame(*loc)
+                    || matches!(self.frames.steps[*step].place, super::frames::Place::Own { .. });
+                let uses = self.ssa.uses[*step].iter();
+                let takes = uses.filter(|(used, _)| {
+                    whole || !super::ssa::is_in_frame(*used) || used == loc
+                });
+                takes.map(|(_, id)| *id).collect()
+            }
+        }
+    }
+
+    /// The loops over iterations, by their headers.
+    pub fn find_share_loops(&mut self) {
+        let mut found = BTreeSet::new();
+        if self.mode != Mode::Once {
+            let is_in_share = |its: &Loop| {
+                its.entries.iter().any(|block| self.contexts[*block] == super::forks::Context::Share)
+            };
+            for its in &self.loops.all {
+                let is_around = |other: &&Loop| {
+                    other.blocks.len() > its.blocks.len() && other.has(its.entries[0]) && is_in_share(other)
+                };
+                let is_outermost = !self.loops.all.iter().any(|other| is_around(&other));
+                if self.deals_out(its) || (is_in_share(its) && is_outermost) {
+                    found.extend(&its.entries);
+                }
+            }
+        }
+        self.share_loops = found;
+    }
+
+    /// Whether a loop goes through a thread's iterations: by a comparison with where they end, or by asking
+    /// the runtime for more.
+    pub fn deals_out(&self, its: &Loop) -> bool {
+        use super::forks::Fork;
+        let asks = |fork: Fork| matches!(fork, Fork::Share | Fork::Guard(_) | Fork::Granted(..) | Fork::Section(_));
+        let leaves = its.exits(&self.graph).any(|(block, _)| asks(self.forks[block]));
+        leaves || its.blocks.iter().any(|block| self.hands_out(*block))
+    }
+
+    fn hands_out(&self, block: usize) -> bool {
+        use super::runtime::{Role, role};
+        let Some(at) = self.last_step(block) else { return false };
+        match self.frames.steps[at].callee {
+            crate::size_use::Callee::Import(name) => matches!(role(name), Role::Chunk | Role::Section),
+            _ => false,
+        }
+    }
+
+    /// Finds all cycles that go through the header of a loop over iterations.
+    pub fn find_cycles(&mut self) {
+        let mut of = HashMap::new();
+        let mut cycles = Vec::new();
+        for members in self.components() {
+            let is_carried = members.iter().any(|id| match &self.ssa.defs[*id] {
+                Def::Phi { block, .. } => self.share_loops.contains(block),
+                _ => false,
+            });
+            if is_carried {
+                let number = cycles.len();
+                members.iter().for_each(|id| drop(of.insert(*id, number)));
+                cycles.push(self.cycle(&members));
+            }
+        }
+        (self.cycles, self.cycle_of) = (cycles, of);
+    }
+
+    /// Values that depend on themselves, in groups that depend on each other (Tarjan).
+    fn components(&self) -> Vec<Vec<Id>> {
+        let count = self.ssa.defs.len();
+        let (mut index, mut low) = (vec![usize::MAX; count], vec![0; count]);
+        let (mut on_stack, mut stack, mut found) = (vec![false; count], Vec::new(), Vec::new());
+        let mut next = 0;
+        for from in 0..count {
+            if index[from] != usize::MAX || self.ssa.find(from) != from {
+                continue;
+            }
+            let mut calls: Vec<(Id, Vec<Id>, usize)> = vec![(from, self.sources(from), 0)];
+            while let Some((id, sources, at)) = calls.pop() {
+                if at == 0 {
+                    (index[id], low[id]) = (next, next);
+                    next += 1;
+                    stack.push(id);
+                    on_stack[id] = true;
+                }
+                if let Some(source) = sources.get(at).copied() {
+                    calls.push((id, sources, at + 1));
+                    if index[source] == usize::MAX {
+                        calls.push((source, self.sources(source), 0));
+                    } else if on_stack[source] {
+                        low[id] = low[id].min(index[source]);
+                    }
+                    continue;
+                }
+                if low[id] == index[id] {
+                    let mut members = Vec::new();
+                    while let Some(member) = stack.pop() {
+                        on_stack[member] = false;
+                        members.push(member);
+                        if member == id {
+                            break;
+                        }
+                    }
+                    if members.len() > 1 || sources.contains(&id) {
+                        found.push(members);
+                    }
+                }
+                if let Some((above, _, _)) = calls.last() {
+                    low[*above] = low[*above].min(low[id]);
+                }
+            }
+        }
+        found
+    }
+
+    fn cycle(&self, members: &[Id]) -> Cycle {
+        let inside: HashSet<Id> = members.iter().copied().collect();
+        let mut cycle = Cycle { goes: Goes::Carries, begins: Vec::new(), takes: Vec::new(), chooses: Vec::new() };
+        let mut ops: Vec<Op> = Vec::new();
+        let (mut by_steps, mut is_renewed) = (true, false);
+        for id in members {
+            match &self.ssa.defs[*id] {
+                Def::Entry(_) => return cycle,
+                Def::Phi { block, inputs } => {
+                    let from_outside: Vec<Id> =
+                        inputs.iter().filter(|input| !inside.contains(input)).copied().collect();
+                    if self.share_loops.contains(block) {
+                        cycle.begins.extend(from_outside);
+                        continue;
+                    }
+                    for chosen in from_outside {
+                        if self.value(chosen).constant.is_some() || self.is_header(*block) {
+                            // The same as it begins with, it may be.
+                            cycle.begins.push(chosen);
+                            is_renewed = true;
+                            continue;
+                        }
+                        let Some(branch) = self.chosen_by(*block, chosen, &inside) else { return cycle };
+                        ops.push(Op::Extreme);
+                        cycle.takes.push(chosen);
+                        cycle.chooses.push(branch);
+                    }
+                }
+                Def::Result { step, loc } => {
+                    let its = &self.graph.steps[*step];
+                    if *loc == FLAGS {
+                        ops.push(Op::Extreme);
+                        continue;
+                    }
+                    if self.handed_back(*step, *loc).is_some() {
+                        continue;
+                    }
+                    let Some(op) = self.goes_through(*step, &inside, &mut cycle.takes) else { return cycle };
+                    by_steps &= its.kind != Kind::Select;
+                    ops.extend(op);
+                }
+            }
+        }
+        ops.sort_by_key(|op| *op as u8);
+        ops.dedup();
+        let first = cycle.begins.first().map(|id| (self.root(*id), self.value(*id).constant));
+        let alike = cycle.begins.iter().all(|id| {
+            let constant = self.value(*id).constant;
+            first.is_some_and(|(root, its)| root == self.root(*id) || (its.is_some() && its == constant))
+        });
+        cycle.goes = match ops.as_slice() {
+            _ if is_renewed && !(ops.is_empty() && alike) => Goes::Carries,
+            [] => Goes::Along,
+            [Op::Add] if by_steps && self.is_stepped(&cycle) && self.is_even(members, &inside) => {
+                self.counted(&cycle, members)
+            }
+            [op] => Goes::Sums(*op),
+            _ => Goes::Carries,
+        };
+        cycle
+    }
+
+    /// Whether the same is added on all ways that meet.
+    fn is_even(&self, members: &[Id], inside: &HashSet<Id>) -> bool {
+        let mut added: HashMap<Id, Vec<usize>> = HashMap::new();
+        // Each pass follows the ways by at least one value.
+        for _ in 0..=members.len().min(MOST_EVEN) {
+            let mut changed = false;
+            for id in members {
+                let sources: Vec<Id> =
+                    self.sources(*id).into_iter().filter(|source| inside.contains(source)).collect();
+                let mut found: Vec<Vec<usize>> =
+                    sources.iter().filter_map(|source| added.get(source)).cloned().collect();
+                let sum = match &self.ssa.defs[*id] {
+                    Def::Phi { block, .. } if self.share_loops.contains(block) => Some(Vec::new()),
+                    // A loop within may add something as often as it likes.
+                    Def::Phi { block, .. } if self.is_header(*block) => found.into_iter().min(),
+                    Def::Phi { .. } => {
+                        found.dedup();
+                        if found.len() > 1 {
+                            return false;
+                        }
+                        found.pop()
+                    }
+                    Def::Result { step, .. } => found.pop().map(|mut sum| {
+                        if matches!(self.graph.steps[*step].kind, Kind::Add | Kind::Subtract | Kind::Address) {
+                            sum.push(*step);
+                            sum.truncate(MOST_EVEN);
+                        }
+                        sum
+                    }),
+                    Def::Entry(_) => None,
+                };
+                if let Some(sum) = sum
+                    && added.get(id) != Some(&sum)
+                {
+                    changed = true;
+                    added.insert(*id, sum);
+                }
+            }
+            if !changed {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether the same is added in each round.
+    fn is_stepped(&self, cycle: &Cycle) -> bool {
+        cycle.takes.iter().all(|id| {
+            let value = self.value(*id);
+            !value.varies && (value.classes.is_clean() || value.classes.is_team())
+        })
+    }
+
+    fn counted(&self, cycle: &Cycle, members: &[Id]) -> Goes {
+        let values: Vec<Value> = cycle.begins.iter().map(|id| self.value(*id)).collect();
+        let steps = members.iter().any(|id| self.value(*id).stepping);
+        let by_team = cycle.takes.iter().any(|id| self.value(*id).classes.is_team());
+        let index = |value: &Value| value.is_index() || (steps && value.classes.is_thread());
+        if !values.is_empty() && values.iter().all(index) && steps == by_team {
+            return Goes::Index;
+        }
+        let from_zero = values.iter().all(|value| value.constant == Some(0));
+        let known = values.iter().all(|value| !value.varies && !value.classes.has(Classes::THREAD));
+        if known && !by_team { Goes::Counts { from_zero } } else { Goes::Carries }
+    }
+
+    /// What a step does to the value that goes round; `None` if that isn't one operation with something from
+    /// outside, which is added to `takes`.
+    fn goes_through(&self, at: usize, inside: &HashSet<Id>, takes: &mut Vec<Id>) -> Option<Option<Op>> {
+        let step = &self.graph.steps[at];
+        if step.flow != Flow::Next || step.locked {
+            return None;
+        }
+        let ids = |number: usize| step.operands.get(number).map(|spot| self.ssa.operand(at, *spot));
+        let is_in = |number: usize| {
+            let ids = ids(number).unwrap_or_default();
+            let some = ids.iter().any(|id| inside.contains(id));
+            (some, some && ids.len() == 1)
+        };
+        let op = Op::of(step.kind);
+        match step.kind {
+            Kind::Move if is_in(1).1 => Some(None),
+            Kind::Push if is_in(0).1 => Some(None),
+            Kind::Pop | Kind::Widen => Some(None),
+            Kind::Address => {
+                let memory = step.memory?;
+                let base = memory.base.and_then(|it| self.ssa.used(at, it));
+                let index = memory.index.and_then(|it| self.ssa.used(at, it));
+                let has = |id: Option<Id>| id.is_some_and(|id| inside.contains(&id));
+                match (has(base), has(index)) {
+                    (true, false) => takes.extend(index),
+                    (false, true) if !memory.is_scaled => takes.extend(base),
+                    _ => return None,
+                }
+                Some(Some(Op::Add))
+            }
+            Kind::Fused { addend } => {
+                let others = (0..3).filter(|number| *number != addend);
+                let (mut free, mut all) = (true, Vec::new());
+                for number in others {
+                    free &= !is_in(number).0;
+                    all.extend(ids(number).unwrap_or_default());
+                }
+                (is_in(addend).1 && free).then(|| takes.extend(self.with_address(at, all)))?;
+                Some(op)
+            }
+            Kind::Select => {
+                let (kept, chosen) = (is_in(0), is_in(1));
+                match (kept.0, chosen.0) {
+                    (true, true) if kept.1 && chosen.1 => {
+                        let flags = self.ssa.used(at, FLAGS)?;
+                        (!inside.contains(&flags)).then(|| takes.push(flags))?;
+                        Some(None)
+                    }
+                    (true, false) | (false, true) => {
+                        let number = usize::from(kept.0);
+                        let spot = *step.operands.get(number)?;
+                        let by = self.flags_of(at)?;
+                        let chosen = ids(number)?;
+                        self.compares(by, at, spot, inside).then_some(())?;
+                        takes.extend(self.with_address(at, chosen));
+                        Some(Some(Op::Extreme))
+                    }
+                    _ => None,
+                }
+            }
+            _ => {
+                let (one, other) = step.sources()?;
+                let (a, b) = (is_in(one), is_in(other));
+                let free = match (a, b) {
+                    ((true, true), (false, _)) => other,
+                    ((false, _), (true, true)) if step.kind != Kind::Subtract => one,
+                    _ => return None,
+                };
+                takes.extend(self.with_address(at, ids(free)?));
+                op.map(Some)
+            }
+        }
+    }
+
+    /// Values of an operand, and those of which the step's address consists.
+    fn with_address(&self, at: usize, mut ids: Vec<Id>) -> Vec<Id> {
+        if let Some(memory) = self.graph.steps[at].memory {
+            ids.extend([memory.base, memory.index].into_iter().flatten().filter_map(|it| self.ssa.used(at, it)));
+        }
+        ids
+    }
+
+    /// Whether a step compares the operand of another one with a value that goes round.
+    fn compares(&self, by: usize, at: usize, spot: Spot, inside: &HashSet<Id>) -> bool {
+        let step = &self.graph.steps[by];
+        let [one, other] = step.operands.as_slice() else { return false };
+        let goes_round = |spot: Spot| {
+            let ids = self.ssa.operand(by, spot);
+            !ids.is_empty() && ids.iter().all(|id| inside.contains(id) || inside.contains(&self.root(*id)))
+        };
+        let is_same = |its: Spot| self.are_same((by, its), (at, spot));
+        step.kind == Kind::Compare
+            && ((goes_round(*one) && is_same(*other)) || (goes_round(*other) && is_same(*one)))
+    }
+
+    /// Whether two operands are one value, or were read at one address.
+    pub fn are_same(&self, (at, one): (usize, Spot), (by, other): (usize, Spot)) -> bool {
+        if let (Spot::Constant(one), Spot::Constant(other)) = (one, other) {
+            return one == other;
+        }
+        let of = |at: usize, spot: Spot| match self.ssa.operand(at, spot).as_slice() {
+            [only] => Some(self.root(*only)),
+            _ => None,
+        };
+        let (a, b) = (of(at, one), of(by, other));
+        if a.is_some() && a == b {
+            return true;
+        }
+        let read = |at: usize, spot: Spot, id: Option<Id>| match (spot, id) {
+            (Spot::Memory, None) => Some(at),
+            (_, Some(id)) => match self.ssa.defs[id] {
+                Def::Result { step, .. } if self.graph.steps[step].kind == Kind::Move => Some(step),
+                _ => None,
+            },
+            _ => None,
+        };
+        match (read(at, one, a), read(by, other, b)) {
+            (Some(one), Some(other)) => self.have_one_address(one, other),
+            _ => false,
+        }
+    }
+
+    /// The branch by which a value from outside comes into a cycle where ways meet: one that compares both.
+    fn chosen_by(&self, block: usize, chosen: Id, inside: &HashSet<Id>) -> Option<usize> {
+        let before = &self.graph.blocks[block].before;
+        let [one, other] = before.as_slice() else { return None };
+        let branch = [*one, *other].into_iter().find_map(|from| {
+            let its = &self.graph.blocks[from];
+            if its.next.len() == 2 {
+                return Some(from);
+            }
+            let [above] = its.before.as_slice() else { return None };
+            (its.next.len() == 1 && self.graph.blocks[*above].next.len() == 2).then_some(*above)
+        })?;
+        // All ways behind the branch meet again at once, with nothing done between.
+        let meets = self.graph.blocks[branch].next.iter().all(|next| {
+            *next == block
+                || (self.graph.blocks[*next].next == [block]
+                    && self.graph.blocks[*next].steps().all(|at| {
+                        let step = &self.graph.steps[at];
+                        let own = matches!(self.frames.steps[at].place, super::frames::Place::Own { .. });
+                        matches!(step.flow, Flow::Next | Flow::Jump) && (!step.stores || own)
+                    }))
+        });
+        let by = self.flags_of(self.last_step(branch)?)?;
+        let step = &self.graph.steps[by];
+        let [a, b] = step.operands.as_slice() else { return None };
+        let goes_round = |spot: Spot| {
+            let ids = self.ssa.operand(by, spot);
+            !ids.is_empty() && ids.iter().all(|id| inside.contains(id) || inside.contains(&self.root(*id)))
+        };
+        let is_chosen = |spot: Spot| {
+            let root = self.root(chosen);
+            let ids = self.ssa.operand(by, spot);
+            let is_it = ids.len() == 1 && ids.iter().all(|id| self.root(*id) == root);
+            let read = match self.ssa.defs[root] {
+                Def::Result { step, .. } if self.graph.steps[step].kind == Kind::Move => Some(step),
+                _ => None,
+            };
+            is_it || (spot == Spot::Memory && read.is_some_and(|read| self.have_one_address(read, by)))
+        };
+        let compares = step.kind == Kind::Compare
+            && ((goes_round(*a) && is_chosen(*b)) || (goes_round(*b) && is_chosen(*a)));
+        (meets && compares).then_some(branch)
+    }
+}

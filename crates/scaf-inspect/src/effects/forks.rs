@@ -1,0 +1,339 @@
+//! What branches tell of iterations, and so what each block is within.
+//!
+//! A block is within iterations (or sections, a `single`, code for the first thread) if all ways to it lead
+//! through a branch that says so: the comparison of a static share's bounds, or what a function of the
+//! runtime has answered. Where other ways come along, it is repeated by each thread.
+
+use super::Function;
+use super::runtime::{Role, role};
+use super::ssa::{Def, Id};
+use super::values::{Grant, Value};
+use crate::decode::{Condition, FLAGS, Flow, Kind, Spot, Step};
+use crate::size_use::{Callee, Classes};
+use std::collections::BTreeSet;
+
+/// Most values that are gone through to find what one is computed from.
+const MAX_BACK: usize = 40;
+
+/// What code is within.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Context {
+    /// Each thread executes it.
+    Repeated,
+    /// A thread's share of a loop.
+    Share,
+    /// Exactly one thread executes it, each time.
+    Once,
+}
+
+/// What a block's last step decides by; the numbers are places among the blocks that follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fork {
+    /// It is no branch, or all threads go the same way.
+    Same,
+    Varies,
+    /// Whether there are iterations left, or something about a share's length.
+    Share,
+    /// Whether there are iterations at all: where they are.
+    Guard(usize),
+    Granted(Grant, usize),
+    /// Where one of some sections begins.
+    Section([bool; 2]),
+    /// A switch over sections.
+    Sections,
+    First(usize),
+    /// Whether the thread has one of the iterations that are left over.
+    Rest,
+    Unknown,
+}
+
+impl Function<'_, '_> {
+    /// The step that computed the flags that this one reads.
+    pub fn flags_of(&self, at: usize) -> Option<usize> {
+        match self.ssa.defs[self.ssa.used(at, FLAGS)?] {
+            Def::Result { step, loc: FLAGS } => Some(step),
+            _ => None,
+        }
+    }
+
+    /// The two values that a step compares.
+    pub fn compared(&self, at: usize) -> Option<[Value; 2]> {
+        let step = &self.graph.steps[at];
+        let of = |number: usize| step.operands.get(number).map(|spot| self.operand(at, *spot));
+        match step.kind {
+            Kind::Compare | Kind::Test => Some([of(0)?, of(1)?]),
+            Kind::Subtract => {
+                let (one, other) = step.sources()?;
+                Some([of(one)?, of(other)?])
+            }
+            Kind::Add | Kind::And | Kind::Shift | Kind::Or | Kind::Xor => {
+                let (one, other) = step.sources()?;
+                let (a, b) = (of(one)?, of(other)?);
+                let varies = a.varies || b.varies;
+                Some([Value { varies, ..Value::SAME.with(a.classes.or(b.classes)) }, Value::constant(0)])
+            }
+            _ => None,
+        }
+    }
+
+    pub fn fork(&self, block: usize) -> Fork {
+        let Some(at) = self.last_step(block) else { return Fork::Same };
+        let step = &self.graph.steps[at];
+        match step.flow {
+            Flow::Branch => self.branch(at, step),
+            Flow::Jump if self.graph.blocks[block].next.len() > 1 => self.switch(at),
+            _ => Fork::Same,
+        }
+    }
+
+    fn switch(&self, at: usize) -> Fork {
+        // The target is the table's address and what an index into it has chosen.
+        let mut differs = false;
+        let mut is_section = false;
+        let mut work: Vec<Id> = self.ssa.uses[at].iter().map(|(_, id)| *id).collect();
+        let mut met = BTreeSet::new();
+        while let Some(id) = work.pop() {
+            if !met.insert(id) || met.len() > MAX_BACK {
+                continue;
+            }
+            let value = self.value(id);
+            is_section |= value.grant == Some(Grant::Section);
+            differs |= value.differs();
+            if let Def::Result { step, .. } = self.ssa.defs[id]
+                && self.graph.steps[step].flow == Flow::Next
+                && value.grant.is_none()
+            {
+                work.extend(self.ssa.uses[step].iter().map(|(_, id)| *id));
+            }
+        }
+        match (is_section, differs) {
+            (true, _) => Fork::Sections,
+            (_, true) => Fork::Varies,
+            _ => Fork::Same,
+        }
+    }
+
+    fn branch(&self, at: usize, step: &Step) -> Fork {
+        let Some(by) = self.flags_of(at) else {
+            let flags = self.ssa.used(at, FLAGS).map(|id| self.value(id));
+            return if flags.is_some_and(Value::differs) { Fork::Unknown } else { Fork::Same };
+        };
+        let Some([a, b]) = self.compared(by) else {
+            let flags = self.ssa.used(at, FLAGS).map_or(Value::SAME, |id| self.value(id));
+            return match (flags.classes.is_clean(), flags.varies) {
+                (false, _) if !flags.is_index() => Fork::Unknown,
+                (true, false) => Fork::Same,
+                _ => Fork::Varies,
+            };
+        };
+        let condition = step.condition.unwrap_or(Condition::Other);
+        let kind = self.graph.steps[by].kind;
+        // Where it goes if the first is something else than the second.
+        let unequal = match condition {
+            Condition::Equal => Some(0),
+            Condition::NotEqual => Some(1),
+            _ => None,
+        };
+        if let Some(grant) = a.grant {
+            return granted(grant, b.constant, condition, unequal);
+        }
+        let thread = |value: Value| value.classes == Classes::THREAD;
+        if thread(a) && b.constant == Some(0) && kind == Kind::Compare {
+            return match condition {
+                Condition::Equal | Condition::NotAbove => Fork::First(1),
+                Condition::NotEqual | Condition::Above => Fork::First(0),
+                _ => Fork::Unknown,
+            };
+        }
+        let rest = |value: Value| value.classes.has(Classes::REMAINDER) && !value.classes.has(Classes::THREAD);
+        if (thread(a) && rest(b)) || (thread(b) && rest(a)) {
+            return Fork::Rest;
+        }
+        if kind == Kind::Compare
+            && let Some(guard) = self.guard(by, [a, b], condition)
+        {
+            return guard;
+        }
+        let parts = Classes::QUOTIENT.or(Classes::REMAINDER);
+        let clean = |value: Value| !value.classes.is_thread() && !value.classes.is_team();
+        if a.is_index() && b.is_index() {
+            return if a.end != b.end { Fork::Share } else { Fork::Varies };
+        }
+        if (a.classes.has(parts) || b.classes.has(parts)) && clean(a) && clean(b) {
+            return Fork::Share;
+        }
+        if a.classes.is_confined() || b.classes.is_confined() {
+            return Fork::Unknown;
+        }
+        if a.differs() || b.differs() { Fork::Varies } else { Fork::Same }
+    }
+
+    /// Whether this compares where a thread's share begins with where it ends, and where it has iterations.
+    fn guard(&self, at: usize, [a, b]: [Value; 2], condition: Condition) -> Option<Fork> {
+        let step = &self.graph.steps[at];
+        let id = |number: usize| match self.ssa.operand(at, *step.operands.get(number)?).as_slice() {
+            [only] => Some(self.root(*only)),
+            _ => None,
+        };
+        // Where it goes on with the first one less than the second.
+        let (less, more) = match condition {
+            Condition::Below | Condition::NotAbove => (Some(1), Some(0)),
+            Condition::Above | Condition::NotBelow => (Some(0), Some(1)),
+            Condition::NotEqual => (Some(1), Some(1)),
+            Condition::Equal => (Some(0), Some(0)),
+            Condition::Other => (None, None),
+        };
+        if a.is_index() && b.is_index() {
+            let (from, end, way) = if b.end { (id(0)?, id(1)?, less?) } else { (id(1)?, id(0)?, more?) };
+            let is_guard = a.end != b.end && (self.ends_share_of(end, from) || self.are_handed(from, end));
+            return is_guard.then_some(Fork::Guard(way));
+        }
+        if matches!(condition, Condition::Equal | Condition::NotEqual) {
+            return None;
+        }
+        // Chunks by the thread's number, stepped by the team's size.
+        let chunked = |value: Value, id: Option<Id>| {
+            value.stepping || (value.classes.is_thread() && id.is_some_and(|id| self.begins_steps(id)))
+        };
+        if chunked(a, id(0)) && b.classes.is_clean() {
+            return Some(Fork::Guard(less?));
+        }
+        if chunked(b, id(1)) && a.classes.is_clean() {
+            return Some(Fork::Guard(more?));
+        }
+        None
+    }
+
+    /// Whether a value is another one and the length of a share.
+    fn ends_share_of(&self, end: Id, from: Id) -> bool {
+        let Def::Result { step, .. } = self.ssa.defs[end] else { return false };
+        let its = &self.graph.steps[step];
+        let parts: Vec<Id> = match its.kind {
+            Kind::Add => its.operands.iter().flat_map(|spot| self.ssa.operand(step, *spot)).collect(),
+            Kind::Address if its.memory.is_some_and(|it| !it.is_scaled && it.displacement == 0) => {
+                self.ssa.uses[step].iter().map(|(_, id)| *id).collect()
+            }
+            _ => return false,
+        };
+        let [a, b] = parts.as_slice() else { return false };
+        let is = |one: Id, other: Id| self.root(one) == from && self.value(other).whole;
+        is(*a, *b) || is(*b, *a)
+    }
+
+    /// Whether these are the bounds that a task was handed.
+    fn are_handed(&self, from: Id, end: Id) -> bool {
+        let is_load = |id: Id| match self.ssa.defs[id] {
+            Def::Result { step, .. } => self.graph.steps[step].loads && self.graph.steps[step].kind == Kind::Move,
+            _ => false,
+        };
+        self.mode == super::Mode::TaskLoop && is_load(from) && is_load(end)
+    }
+
+    /// Whether a loop's index that is stepped by the team's size begins with this.
+    fn begins_steps(&self, from: Id) -> bool {
+        let phis = self.ssa.defs.iter().enumerate().filter_map(|(id, def)| match def {
+            Def::Phi { block, inputs } if self.is_header(*block) && self.value(id).stepping => Some(inputs),
+            _ => None,
+        });
+        phis.flatten().any(|input| {
+            let (mut work, mut met) = (vec![*input], BTreeSet::new());
+            while let Some(id) = work.pop() {
+                let id = self.ssa.find(id);
+                if id == from || self.root(id) == from {
+                    return true;
+                }
+                if met.len() < MAX_BACK
+                    && met.insert(id)
+                    && let Def::Result { step, .. } = self.ssa.defs[id]
+                    && self.graph.steps[step].flow == Flow::Next
+                {
+                    work.extend(self.ssa.uses[step].iter().map(|(_, id)| *id));
+                }
+            }
+            false
+        })
+    }
+
+    /// What each block is within at its beginning.
+    pub fn find_contexts(&mut self) {
+        let forks: Vec<Fork> = (0..self.graph.blocks.len()).map(|block| self.fork(block)).collect();
+        let mut contexts: Vec<Option<Context>> = vec![None; self.graph.blocks.len()];
+        contexts[0] = Some(if self.mode == super::Mode::Once { Context::Once } else { Context::Repeated });
+        let mut work = BTreeSet::from([0]);
+        while let Some(block) = work.pop_first() {
+            let Some(context) = contexts[block] else { continue };
+            for (way, next) in self.graph.blocks[block].next.iter().enumerate() {
+                let then = self.behind(block, context, forks[block], way);
+                let met = match contexts[*next] {
+                    Some(known) if known == then => known,
+                    Some(_) => Context::Repeated,
+                    None => then,
+                };
+                if contexts[*next] != Some(met) {
+                    contexts[*next] = Some(met);
+                    work.insert(*next);
+                }
+            }
+        }
+        self.forks = forks;
+        self.contexts = contexts.into_iter().map(|context| context.unwrap_or(Context::Repeated)).collect();
+    }
+
+    /// The context on a way out of a block.
+    pub fn behind(&self, block: usize, context: Context, fork: Fork, way: usize) -> Context {
+        if self.mode == super::Mode::Once {
+            return Context::Once;
+        }
+        if let Some(at) = self.last_step(block)
+            && let Callee::Import(name) = self.frames.steps[at].callee
+            && self.graph.steps[at].flow == Flow::Call
+            && matches!(role(name), Role::Ends | Role::Chunk | Role::Section)
+        {
+            return Context::Repeated;
+        }
+        match (fork, context) {
+            (Fork::Guard(with), Context::Repeated | Context::Share) => {
+                if way == with { Context::Share } else { Context::Repeated }
+            }
+            (Fork::Granted(Grant::Chunk, with), _) => {
+                if way == with { Context::Share } else { Context::Repeated }
+            }
+            (Fork::Granted(_, with), _) => if way == with { Context::Once } else { Context::Repeated },
+            (Fork::Section(with), _) => {
+                if with.get(way) == Some(&true) { Context::Once } else { context }
+            }
+            (Fork::First(with), Context::Repeated) => {
+                if way == with { Context::Once } else { Context::Repeated }
+            }
+            _ => context,
+        }
+    }
+
+    /// The last step of a block.
+    pub fn last_step(&self, block: usize) -> Option<usize> {
+        let block = &self.graph.blocks[block];
+        block.end.checked_sub(1).filter(|at| *at >= block.first)
+    }
+}
+
+fn granted(grant: Grant, by: Option<i64>, condition: Condition, unequal: Option<usize>) -> Fork {
+    match (grant, by, unequal) {
+        (Grant::SingleCopy, Some(0), Some(way)) => Fork::Granted(grant, 1 - way),
+        (Grant::Section, Some(0), Some(way)) => Fork::Section([way == 0, way == 1]),
+        (Grant::Section, Some(_), Some(way)) => Fork::Section([way != 0, way != 1]),
+        // More than some number isn't zero.
+        (Grant::Section, Some(1..), None) => match condition {
+            Condition::Above | Condition::NotBelow => Fork::Section([false, true]),
+            Condition::NotAbove | Condition::Below => Fork::Section([true, false]),
+            _ => Fork::Unknown,
+        },
+        (Grant::Section, _, _) => Fork::Unknown,
+        (_, Some(0), Some(way)) => Fork::Granted(grant, way),
+        _ => Fork::Unknown,
+    }
+}
+
+/// Whether an operand is a constant.
+pub(super) fn is_constant(spot: &Spot) -> bool {
+    matches!(spot, Spot::Constant(_))
+}

@@ -1,0 +1,346 @@
+//! Are all effects of a module's regions the same at any size of their teams?
+//!
+//! A region is *proved* if whatever it leaves behind is done within iterations of loops that are shared out,
+//! within sections, a `single`, tasks or code for the first thread, or by the end of a reduction. What each
+//! thread repeats outside of these may compute and look, and change nothing but the thread's own stack frame.
+//! Nothing that a thread carries from one iteration to the next, other than the index and a reduction's
+//! value, may have an effect. docs/internals/inspection.md has the rule.
+//!
+//! Each function is looked at by itself: its blocks (`graph.rs`), the places in its frame (`frames.rs`), its
+//! values (`ssa.rs`), its loops (`loops.rs`), what values have to do with the team (`values.rs`), what code is
+//! within (`forks.rs`), what goes round (`cycles.rs`), what depends on it (`taints.rs`), and last each effect
+//! (`check.rs`).
+
+mod check;
+mod cycles;
+mod forks;
+mod frames;
+mod graph;
+mod loops;
+mod runtime;
+mod ssa;
+mod taints;
+mod values;
+
+use crate::decode::{Flow, RegisterSet};
+use crate::size_use::{Callee, Code};
+use cycles::Cycle;
+use forks::{Context, Fork};
+use frames::{Frames, Known};
+use graph::Graph;
+use loops::Loops;
+use runtime::{Role, role};
+use ssa::{Id, Ssa};
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+use taints::Taint;
+use values::Value;
+
+/// Most instructions of all functions that are looked at in one module, about 2 us each.
+const MAX_STEPS: usize = 400_000;
+/// Most calls from a region to a function within the module.
+const MAX_DEPTH: usize = 24;
+
+/// Why a module isn't proved.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub address: u64,
+    pub what: String,
+}
+
+impl Finding {
+    fn at(address: u64, what: &str) -> Finding {
+        Finding { address, what: what.to_owned() }
+    }
+
+    fn of_function(address: u64, what: &str, name: &str) -> Finding {
+        Finding { address, what: format!("{what} {name}") }
+    }
+}
+
+/// How a function is executed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Mode {
+    /// By each thread of a team: a region's function, or one that such code calls.
+    Repeated,
+    /// By one thread: within an iteration, a task or the like.
+    Once,
+    /// As one of some tasks that share out a loop.
+    TaskLoop,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Summary {
+    /// What it returns may differ between threads.
+    differs: bool,
+}
+
+/// What is the same in whatever way a function is executed.
+struct Built<'e> {
+    graph: Graph,
+    frames: Frames<'e>,
+    ssa: Ssa,
+    loops: Loops,
+    /// The block of each step.
+    block_of: Vec<usize>,
+    /// Registers whose values at its beginning it uses.
+    takes: RegisterSet,
+}
+
+struct Function<'c, 'e> {
+    code: &'c Code<'e>,
+    mode: Mode,
+    built: Rc<Built<'e>>,
+    /// Functions that it calls, and whether what they return may differ between threads.
+    differing: HashMap<u64, bool>,
+    headers: BTreeSet<usize>,
+    values: Vec<Option<Value>>,
+    forks: Vec<Fork>,
+    contexts: Vec<Context>,
+    /// Headers of loops through a thread's iterations.
+    share_loops: BTreeSet<usize>,
+    cycles: Vec<Cycle>,
+    cycle_of: HashMap<Id, usize>,
+    rests: BTreeSet<usize>,
+    taints: Vec<Taint>,
+}
+
+impl<'e> std::ops::Deref for Function<'_, 'e> {
+    type Target = Built<'e>;
+
+    fn deref(&self) -> &Built<'e> {
+        &self.built
+    }
+}
+
+impl Function<'_, '_> {
+    fn is_header(&self, block: usize) -> bool {
+        self.headers.contains(&block)
+    }
+
+    fn may_differ(&self, function: u64) -> bool {
+        self.differing.get(&function).copied().unwrap_or(true)
+    }
+}
+
+struct Prover<'c, 'e> {
+    code: &'c Code<'e>,
+    built: HashMap<u64, Option<Result<Rc<Built<'e>>, Finding>>>,
+    /// `None` while a function is looked at.
+    known: HashMap<(u64, Mode), Option<Result<Summary, Finding>>>,
+    steps: usize,
+    depth: usize,
+}
+
+/// Proves all regions of a module, or says which code can't be.
+pub(crate) fn prove(code: &Code<'_>) -> Result<(), Finding> {
+    let mut prover =
+        Prover { code, built: HashMap::new(), known: HashMap::new(), steps: 0, depth: 0 };
+    if std::env::var_os("EFFECTS").is_some() {
+        for region in prover.regions()? {
+            match prover.summary(region, Mode::Repeated) {
+                Ok(_) => eprintln!("  ok {}", code.describe(region)),
+                Err(f) => eprintln!("  NO {}: {} {}", code.describe(region), code.describe(f.address), f.what),
+            }
+        }
+    }
+    for region in prover.regions()? {
+        prover.summary(region, Mode::Repeated)?;
+    }
+    Ok(())
+}
+
+impl<'e> Prover<'_, 'e> {
+    /// The functions that regions execute.
+    fn regions(&mut self) -> Result<BTreeSet<u64>, Finding> {
+        let imports = self.code.elf.imports.keys();
+        if let Some(name) = imports.clone().find(|name| check::is_other_start(name)) {
+            return Err(Finding::of_function(0, "starts regions by", name));
+        }
+        let (starters, spots) = self.code.users(&|name| runtime::starts_regions(name));
+        let mut met = BTreeSet::new();
+        let mut regions = BTreeSet::new();
+        for starter in starters {
+            let graph = graph::graph(self.code, starter)?;
+            let all = ssa::all_arguments();
+            let frames = frames::frames(self.code, &graph, &|_| all);
+            for (step, spotted) in graph.steps.iter().zip(&frames.steps) {
+                met.extend(spots.range(step.address..step.next));
+                let Callee::Import(name) = spotted.callee else { continue };
+                let Role::Region(number) = role(name) else { continue };
+                match spotted.arguments.get(number) {
+                    _ if !matches!(step.flow, Flow::Call | Flow::Jump) => {}
+                    Some(Known::Fixed(function)) if self.code.is_start(*function) => {
+                        regions.insert(*function);
+                    }
+                    _ => {
+                        let what = "starts a region whose function could not be made out";
+                        return Err(Finding::at(step.address, what));
+                    }
+                }
+            }
+        }
+        match spots.difference(&met).next() {
+            Some(missed) => Err(Finding::at(*missed, "starts a region on a path that was not found")),
+            None if regions.is_empty() => Err(Finding::at(0, "starts regions where could not be made out")),
+            None => Ok(regions),
+        }
+    }
+
+    fn built(&mut self, function: u64) -> Option<Result<Rc<Built<'e>>, Finding>> {
+        if let Some(known) = self.built.get(&function) {
+            return known.clone();
+        }
+        self.built.insert(function, None);
+        let built = self.build(function);
+        self.built.insert(function, Some(built.clone()));
+        Some(built)
+    }
+
+    fn build(&mut self, function: u64) -> Result<Rc<Built<'e>>, Finding> {
+        if self.depth > MAX_DEPTH {
+            return Err(Finding::at(function, "is called too deep"));
+        }
+        let graph = graph::graph(self.code, function)?;
+        self.steps += graph.steps.len();
+        if self.steps > MAX_STEPS {
+            return Err(Finding::at(function, "is behind more code than is followed"));
+        }
+        let called = |flow: Flow| matches!(flow, Flow::Call | Flow::Jump);
+        let steps = graph.steps.iter().filter(|step| called(step.flow));
+        let callees: BTreeSet<u64> = steps
+            .filter_map(|step| match self.code.callee(step.target) {
+                Callee::Local(callee) if step.flow == Flow::Call || self.code.is_start(callee) => Some(callee),
+                _ => None,
+            })
+            .collect();
+        let mut takes = HashMap::new();
+        self.depth += 1;
+        for callee in callees {
+            let its = match self.built(callee) {
+                Some(Ok(built)) => built.takes,
+                _ => ssa::all_arguments(),
+            };
+            takes.insert(callee, its);
+        }
+        self.depth -= 1;
+        let taken = |callee: &Callee<'_>| match callee {
+            Callee::Import(name) => ssa::taken_by_name(name),
+            Callee::Local(callee) => takes.get(callee).copied().unwrap_or_else(ssa::all_arguments),
+            Callee::Unknown => ssa::all_arguments(),
+        };
+        let frames = frames::frames(self.code, &graph, &taken);
+        let strange = || Finding::at(function, "has loops that are not understood");
+        let loops = loops::loops(&graph).ok_or_else(strange)?;
+        let ssa = ssa::ssa(&graph, &frames, &taken)
+            .ok_or_else(|| Finding::at(function, "is too large to be followed"))?;
+        let mut block_of = vec![0; graph.steps.len()];
+        for (number, block) in graph.blocks.iter().enumerate() {
+            block.steps().for_each(|at| block_of[at] = number);
+        }
+        let mut takes = RegisterSet::default();
+        let arguments = ssa::all_arguments();
+        for def in &ssa.defs {
+            if let ssa::Def::Entry(loc) = def
+                && arguments.contains(*loc)
+                && *loc < 64
+            {
+                takes.insert(*loc);
+            }
+        }
+        Ok(Rc::new(Built { graph, frames, ssa, loops, block_of, takes }))
+    }
+
+    /// Proves a function that is executed in that way.
+    fn summary(&mut self, function: u64, mode: Mode) -> Result<Summary, Finding> {
+        match self.known.get(&(function, mode)) {
+            Some(Some(known)) => return known.clone(),
+            // It calls itself, which is proved as far as it goes.
+            Some(None) if mode == Mode::Once => return Ok(Summary { differs: true }),
+            Some(None) => return Err(Finding::at(function, "calls itself in each thread")),
+            None => {}
+        }
+        self.known.insert((function, mode), None);
+        self.depth += 1;
+        let summary = self.look(function, mode);
+        self.depth -= 1;
+        self.known.insert((function, mode), Some(summary.clone()));
+        summary
+    }
+
+    fn look(&mut self, function: u64, mode: Mode) -> Result<Summary, Finding> {
+        let built = match self.built(function) {
+            Some(built) => built?,
+            None => return Err(Finding::at(function, "calls itself")),
+        };
+        let callees: BTreeSet<u64> = built
+            .frames
+            .steps
+            .iter()
+            .filter_map(|spotted| match spotted.callee {
+                Callee::Local(callee) => Some(callee),
+                _ => None,
+            })
+            .collect();
+        let mut differing = HashMap::new();
+        if mode != Mode::Once {
+            for callee in callees {
+                // Who has effects is seen when the calls are looked at.
+                let summary = self.summary(callee, Mode::Repeated);
+                differing.insert(callee, summary.map_or(true, |summary| summary.differs));
+            }
+        }
+        let count = built.ssa.defs.len();
+        let headers = built.loops.all.iter().flat_map(|its| its.entries.clone()).collect();
+        let mut looked = Function {
+            code: self.code,
+            mode,
+            built,
+            differing,
+            headers,
+            values: vec![None; count],
+            forks: Vec::new(),
+            contexts: Vec::new(),
+            share_loops: BTreeSet::new(),
+            cycles: Vec::new(),
+            cycle_of: HashMap::new(),
+            rests: BTreeSet::new(),
+            taints: Vec::new(),
+        };
+        let settles = looked.evaluate() && {
+            looked.find_contexts();
+            looked.find_share_loops();
+            looked.find_cycles();
+            looked.find_taints()
+        };
+        if !settles {
+            return Err(Finding::at(function, "is too large to be followed"));
+        }
+        let checked = looked.check(self);
+        if std::env::var("EFFECTS").is_ok_and(|v| v == "2") && checked.is_err() {
+            looked.dump();
+        }
+        checked?;
+        Ok(Summary { differs: looked.returns_differing() })
+    }
+}
+
+impl Function<'_, '_> {
+    fn dump(&self) {
+        for (n, b) in self.graph.blocks.iter().enumerate() {
+            eprintln!("block {n} {:?} {:?} next {:?} share {}", self.contexts[n], self.forks[n], b.next, self.share_loops.contains(&n));
+            for (id, def) in self.ssa.defs.iter().enumerate() {
+                if let ssa::Def::Phi { block, inputs } = def && *block == n && self.ssa.find(id) == id {
+                    eprintln!("    v{id} = phi {inputs:?} {:?} {:?} cycle {:?}", self.taint(id), self.value(id).classes,
+                        self.cycle_of.get(&id).map(|c| (self.cycles[*c].goes, self.cycles[*c].begins.clone(), self.cycles[*c].takes.clone())));
+                }
+            }
+            for at in b.steps() {
+                let s = &self.graph.steps[at];
+                let uses: Vec<_> = self.ssa.uses[at].iter().map(|(l, id)| format!("{l}:v{id}{}", match self.taint(*id) { Taint::Clean => "", Taint::Bad => "!", _ => "+" })).collect();
+                let makes: Vec<_> = self.ssa.makes[at].iter().map(|(l, id)| format!("{l}:v{id}")).collect();
+                eprintln!("  {:x} {:?} {:?} uses {} makes {}", s.address, s.kind, self.frames.steps[at].place, uses.join(" "), makes.join(" "));
+            }
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Each value that a function computes, once: where it comes from, and what it is used for (static single
+//! assignment). Places in the own frame are values' places like registers, four bytes each.
+
+use super::frames::{Frames, Place};
+use super::graph::Graph;
+use super::runtime;
+use crate::decode::abi::{ARGUMENTS, RAX, RDX, SCRATCH, STACK_POINTER};
+use crate::decode::{Flow, RegisterSet, Spot, Step};
+use crate::size_use::Callee;
+use std::collections::HashMap;
+
+/// Most values of one function.
+const MAX_VALUES: usize = 400_000;
+/// Bytes of a place in the frame.
+const GRAIN: i64 = 4;
+/// The vector registers' first number; the first eight take arguments.
+pub(super) const VECTORS: usize = 16;
+
+pub(super) type Id = usize;
+/// A register by its number, or a place in the frame.
+pub(super) type Loc = usize;
+/// What is exposed in the frame and isn't named by any instruction.
+const REST: Loc = 64;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Def {
+    /// What stood there when the function began.
+    Entry(Loc),
+    /// What came along from one of the blocks before, in their order.
+    Phi { block: usize, inputs: Vec<Id> },
+    /// What a step left there.
+    Result { step: usize, loc: Loc },
+}
+
+pub(super) struct Ssa {
+    pub defs: Vec<Def>,
+    /// For each step the values that it uses, and those that it makes.
+    pub uses: Vec<Vec<(Loc, Id)>>,
+    pub makes: Vec<Vec<(Loc, Id)>>,
+    /// What a value is the same as.
+    same: Vec<Id>,
+    /// The places in the frame, by base and number, from the first on.
+    grains: Vec<(u64, i64)>,
+}
+
+impl Ssa {
+    pub fn find(&self, id: Id) -> Id {
+        self.same[id]
+    }
+
+    /// Where in the frame this place begins.
+    pub fn grain(&self, loc: Loc) -> Option<(u64, i64)> {
+        self.grains.get(loc.checked_sub(REST + 1)?).copied()
+    }
+
+    pub fn used(&self, step: usize, loc: Loc) -> Option<Id> {
+        self.uses[step].iter().find(|(at, _)| *at == loc).map(|(_, id)| *id)
+    }
+
+    /// The values of an operand; several if a load covers several. `None` for constants and other memory.
+    pub fn operand(&self, step: usize, spot: Spot) -> Vec<Id> {
+        match spot {
+            Spot::Register(register) => self.used(step, register).into_iter().collect(),
+            Spot::Memory => {
+                let mut all: Vec<Id> =
+                    self.uses[step].iter().filter(|(loc, _)| *loc >= REST).map(|(_, id)| *id).collect();
+                all.sort_unstable();
+                all.dedup();
+                all
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+pub(super) fn is_in_frame(loc: Loc) -> bool {
+    loc >= REST
+}
+
+/// What stands in a block's places at its end.
+#[derive(Default)]
+struct Ends {
+    values: HashMap<Loc, Id>,
+    /// A call that may have changed the scratch registers.
+    call: Option<usize>,
+}
+
+struct Build<'g, 'f, 'e> {
+    graph: &'g Graph,
+    frames: &'f Frames<'e>,
+    /// Where each place begins, of four bytes or of all that is ever accessed there at once.
+    grains: HashMap<(u64, i64), Loc>,
+    wholes: HashMap<(u64, i64), usize>,
+    exposed: Vec<Loc>,
+    defs: Vec<Def>,
+    ends: Vec<Ends>,
+    begins: HashMap<(usize, Loc), Id>,
+    results: HashMap<(usize, Loc), Id>,
+    work: Vec<(Id, Loc)>,
+}
+
+/// `None` if there are too many values.
+pub(super) fn ssa(
+    graph: &Graph,
+    frames: &Frames<'_>,
+    takes: &dyn Fn(&Callee<'_>) -> RegisterSet,
+) -> Option<Ssa> {
+    let mut build = Build {
+        graph,
+        frames,
+        grains: HashMap::new(),
+        wholes: HashMap::new(),
+        exposed: vec![REST],
+        defs: Vec::new(),
+        ends: Vec::new(),
+        begins: HashMap::new(),
+        results: HashMap::new(),
+        work: Vec::new(),
+    };
+    build.name_grains();
+    let (mut uses, mut makes) = (Vec::new(), Vec::new());
+    for block in 0..graph.blocks.len() {
+        let mut ends = Ends::default();
+        for at in graph.blocks[block].steps() {
+            let step = &graph.steps[at];
+            let its: Vec<(Loc, Id)> = build
+                .used(at, step, takes)
+                .into_iter()
+                .map(|loc| (loc, build.read(block, &mut ends, loc)))
+                .collect();
+            uses.push(its);
+            if step.flow == Flow::Call {
+                ends.call = Some(at);
+                ends.values.retain(|loc, _| !is_scratch(*loc));
+            }
+            let mut made = Vec::new();
+            let stored = build.covered(at);
+            for loc in build.made(at, step) {
+                // What is stored at once is one value.
+                let id = build.result(at, if stored.contains(&loc) { stored[0] } else { loc });
+                ends.values.insert(loc, id);
+                made.push((loc, id));
+            }
+            makes.push(made);
+        }
+        build.ends.push(ends);
+        if build.defs.len() > MAX_VALUES {
+            return None;
+        }
+    }
+    while let Some((phi, loc)) = build.work.pop() {
+        build.fill(phi, loc);
+        if build.defs.len() > MAX_VALUES {
+            return None;
+        }
+    }
+    Some(build.finish(uses, makes))
+}
+
+fn is_scratch(loc: Loc) -> bool {
+    SCRATCH.contains(&loc) || (VECTORS..REST).contains(&loc)
+}
+
+impl Build<'_, '_, '_> {
+    fn grain(&mut self, base: u64, offset: i64) -> Loc {
+        let next = REST + 1 + self.grains.len();
+        *self.grains.entry((base, offset)).or_insert(next)
+    }
+
+    /// Gives all places in the frame that instructions name their numbers.
+    fn name_grains(&mut self) {
+        let mut all: Vec<(u64, i64, usize)> = Vec::new();
+        for at in 0..self.graph.steps.len() {
+            all.extend(self.accessed(at));
+            all.extend(self.frames.steps[at].fills.iter().copied());
+        }
+        all.sort_unstable();
+        all.dedup();
+        // Those that overlap with no other are one place each.
+        let ends = |(base, offset, bytes): (u64, i64, usize)| (base, offset.saturating_add(bytes as i64));
+        let mut reach = (u64::MAX, i64::MIN);
+        for (number, its) in all.iter().enumerate() {
+            let behind = all.get(number + 1).is_none_or(|next| next.0 != its.0 || next.1 >= ends(*its).1);
+            let before = reach.0 != its.0 || reach.1 <= its.1;
+            if behind && before {
+                self.wholes.insert((its.0, its.1), its.2);
+            }
+            reach = if reach.0 == its.0 { reach.max(ends(*its)) } else { ends(*its) };
+        }
+        for (base, offset, bytes) in all {
+            self.grains_of(base, offset, bytes);
+        }
+        let exposed = &self.frames.exposed;
+        let is_exposed = |(base, offset): &(u64, i64)| exposed.get(base).is_some_and(|from| offset >= from);
+        let mut all: Vec<Loc> =
+            self.grains.iter().filter(|(grain, _)| is_exposed(grain)).map(|(_, loc)| *loc).collect();
+        all.sort_unstable();
+        self.exposed.extend(all);
+    }
+
+    /// The part of the frame that a step's memory operand covers.
+    fn accessed(&self, at: usize) -> Option<(u64, i64, usize)> {
+        let step = &self.graph.steps[at];
+        match self.frames.steps[at].place {
+            Place::Own { base, offset } if step.loads || step.stores => {
+                let bytes = step.memory.map_or(8, |memory| memory.bytes);
+                Some((base, offset, if bytes == 0 { 8 } else { bytes.min(64) }))
+            }
+            _ => None,
+        }
+    }
+
+    fn grains_of(&mut self, base: u64, offset: i64, bytes: usize) -> Vec<Loc> {
+        if self.wholes.contains_key(&(base, offset)) {
+            return vec![self.grain(base, offset)];
+        }
+        let last = offset.saturating_add(bytes.clamp(1, 64) as i64 - 1);
+        let numbers = offset.div_euclid(GRAIN)..=last.div_euclid(GRAIN);
+        numbers.map(|number| self.grain(base, number * GRAIN)).collect()
+    }
+
+    /// The places in the frame that a step's memory operand covers.
+    fn covered(&mut self, at: usize) -> Vec<Loc> {
+        match self.accessed(at) {
+            Some((base, offset, bytes)) => self.grains_of(base, offset, bytes),
+            None => Vec::new(),
+        }
+    }
+
+    /// Whether a store leaves a part of the places as it was.
+    fn is_partial(&self, at: usize, step: &Step) -> bool {
+        let bytes = step.memory.map_or(8, |memory| memory.bytes);
+        match self.frames.steps[at].place {
+            Place::Own { base, offset } if self.wholes.contains_key(&(base, offset)) => false,
+            Place::Own { offset, .. } => offset % GRAIN != 0 || bytes % GRAIN as usize != 0,
+            _ => false,
+        }
+    }
+
+    fn used(&mut self, at: usize, step: &Step, takes: &dyn Fn(&Callee<'_>) -> RegisterSet) -> Vec<Loc> {
+        let spotted = &self.frames.steps[at];
+        let (place, reaches) = (spotted.place, spotted.reaches);
+        let mut all: Vec<Loc> = Vec::new();
+        match step.flow {
+            Flow::Call | Flow::Jump if step.flow == Flow::Call || spotted.callee != Callee::Unknown => {
+                all.extend(takes(&spotted.callee).iter());
+            }
+            Flow::Return => all.extend([RAX, RDX, VECTORS, VECTORS + 1]),
+            _ => {}
+        }
+        if step.flow == Flow::Next || step.flow == Flow::Branch {
+            all.extend(step.reads.iter());
+        }
+        if let Some(memory) = step.memory
+            && !matches!(place, Place::Own { .. })
+        {
+            all.extend([memory.base, memory.index].into_iter().flatten());
+        }
+        if let crate::decode::Target::Register(register) = step.target {
+            all.push(register);
+        }
+        if step.loads || (step.stores && self.is_partial(at, step)) {
+            all.extend(self.covered(at));
+        }
+        if reaches || place == Place::SomewhereOwn && (step.loads || step.stores) {
+            all.extend(&self.exposed);
+        }
+        all.retain(|loc| *loc != STACK_POINTER);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn made(&mut self, at: usize, step: &Step) -> Vec<Loc> {
+        let spotted = &self.frames.steps[at];
+        let (place, reaches, fills) = (spotted.place, spotted.reaches, spotted.fills.clone());
+        let mut all: Vec<Loc> = Vec::new();
+        if step.flow == Flow::Next {
+            all.extend(step.writes.iter().filter(|register| *register != STACK_POINTER));
+        }
+        if step.stores && step.flow == Flow::Next {
+            all.extend(self.covered(at));
+            if place == Place::SomewhereOwn {
+                all.extend(&self.exposed);
+            }
+        }
+        for (base, offset, bytes) in fills {
+            all.extend(self.grains_of(base, offset, bytes));
+        }
+        if reaches && step.flow == Flow::Call {
+            all.extend(&self.exposed);
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn result(&mut self, step: usize, loc: Loc) -> Id {
+        let defs = &mut self.defs;
+        *self.results.entry((step, loc)).or_insert_with(|| {
+            defs.push(Def::Result { step, loc });
+            defs.len() - 1
+        })
+    }
+
+    /// What stands in a place within a block.
+    fn read(&mut self, block: usize, ends: &mut Ends, loc: Loc) -> Id {
+        if let Some(known) = ends.values.get(&loc) {
+            return *known;
+        }
+        let id = match ends.call {
+            Some(call) if is_scratch(loc) => self.result(call, loc),
+            _ => self.begin(block, loc),
+        };
+        ends.values.insert(loc, id);
+        id
+    }
+
+    fn begin(&mut self, block: usize, loc: Loc) -> Id {
+        if let Some(known) = self.begins.get(&(block, loc)) {
+            return *known;
+        }
+        let id = self.defs.len();
+        if block == 0 || self.graph.blocks[block].before.is_empty() {
+            self.defs.push(Def::Entry(loc));
+        } else {
+            self.defs.push(Def::Phi { block, inputs: Vec::new() });
+            self.work.push((id, loc));
+        }
+        self.begins.insert((block, loc), id);
+        id
+    }
+
+    fn fill(&mut self, phi: Id, loc: Loc) {
+        let Def::Phi { block, .. } = self.defs[phi] else { return };
+        let graph = self.graph;
+        let mut found = Vec::new();
+        for before in &graph.blocks[block].before {
+            let mut ends = std::mem::take(&mut self.ends[*before]);
+            found.push(self.read(*before, &mut ends, loc));
+            self.ends[*before] = ends;
+        }
+        if let Def::Phi { inputs, .. } = &mut self.defs[phi] {
+            *inputs = found;
+        }
+    }
+
+    /// Drops those that only hand on one value.
+    fn finish(mut self, mut uses: Vec<Vec<(Loc, Id)>>, makes: Vec<Vec<(Loc, Id)>>) -> Ssa {
+        let mut same: Vec<Id> = (0..self.defs.len()).collect();
+        let root = |same: &[Id], mut id: Id| {
+            while same[id] != id {
+                id = same[id];
+            }
+            id
+        };
+        loop {
+            let mut changed = false;
+            for id in 0..self.defs.len() {
+                let Def::Phi { inputs, .. } = &self.defs[id] else { continue };
+                if same[id] != id {
+                    continue;
+                }
+                let mut only = None;
+                let is_trivial = inputs.iter().all(|input| {
+                    let input = root(&same, *input);
+                    input == id || *only.get_or_insert(input) == input
+                });
+                if let (true, Some(only)) = (is_trivial, only) {
+                    same[id] = only;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        for id in 0..same.len() {
+            same[id] = root(&same, id);
+        }
+        for def in &mut self.defs {
+            if let Def::Phi { inputs, .. } = def {
+                inputs.iter_mut().for_each(|input| *input = same[*input]);
+            }
+        }
+        uses.iter_mut().flatten().for_each(|(_, id)| *id = same[*id]);
+        let mut grains = vec![(0, 0); self.grains.len()];
+        self.grains.iter().for_each(|(grain, loc)| grains[loc - REST - 1] = *grain);
+        Ssa { defs: self.defs, uses, makes, same, grains }
+    }
+}
+
+/// The registers in which a function of that name may take arguments.
+pub(super) fn taken_by_name(name: &str) -> RegisterSet {
+    let mut all = RegisterSet::default();
+    let general = crate::functions::arguments(name).min(ARGUMENTS.len());
+    ARGUMENTS.iter().take(general).for_each(|register| all.insert(*register));
+    (0..runtime::float_arguments(name)).for_each(|number| all.insert(VECTORS + number));
+    all
+}
+
+/// Those that hold arguments of functions in general.
+pub(super) fn all_arguments() -> RegisterSet {
+    let mut all = RegisterSet::default();
+    ARGUMENTS.iter().for_each(|register| all.insert(*register));
+    (0..8).for_each(|number| all.insert(VECTORS + number));
+    all
+}
+

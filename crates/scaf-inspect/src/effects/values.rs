@@ -1,0 +1,434 @@
+//! What each value has to do with the team and with a thread's iterations.
+
+use super::frames::Place;
+use super::runtime::{Role, role};
+use super::ssa::{Def, Id, Loc, VECTORS, is_in_frame};
+use super::{Function, Mode};
+use crate::decode::abi::{ARGUMENTS, RAX, RDX};
+use crate::decode::{FLAGS, Flow, Kind, Spot, Step};
+use crate::functions::fills_memory;
+use crate::size_use::{Callee, Classes};
+
+/// Most passes over a function's values until they stay as they are.
+const MAX_PASSES: usize = 40;
+/// Most values that are gone back through to find where one comes from.
+const MAX_BACK: usize = 16;
+
+/// What a call has granted if it returned something else than zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Grant {
+    Chunk,
+    Section,
+    Single,
+    /// To those who get nothing.
+    SingleCopy,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Value {
+    pub classes: Classes,
+    /// It may differ between iterations, or between threads.
+    pub varies: bool,
+    /// Where a thread's iterations end, or computed from that.
+    pub end: bool,
+    /// The length of a thread's share.
+    pub whole: bool,
+    /// An index that was stepped by the team's size.
+    pub stepping: bool,
+    /// An address in the own frame.
+    pub frame: bool,
+    pub constant: Option<i64>,
+    pub grant: Option<Grant>,
+}
+
+impl Value {
+    pub const SAME: Value = Value {
+        classes: Classes::CLEAN,
+        varies: false,
+        end: false,
+        whole: false,
+        stepping: false,
+        frame: false,
+        constant: None,
+        grant: None,
+    };
+
+    fn of(classes: Classes) -> Value {
+        Value { classes, ..Value::SAME }
+    }
+
+    pub fn with(self, classes: Classes) -> Value {
+        Value { classes, ..self }
+    }
+
+    pub fn constant(value: i64) -> Value {
+        Value { constant: Some(value), ..Value::SAME }
+    }
+
+    pub fn is_index(self) -> bool {
+        self.classes.is_index()
+    }
+
+    /// Whether it may differ between iterations or threads.
+    pub fn differs(self) -> bool {
+        self.varies || !self.classes.is_clean()
+    }
+
+    fn join(self, other: Value, at_loop: bool) -> Value {
+        // The lesser of a chunk's end and the loop's.
+        let bounded = |a: Value, b: Value| a.is_index() && b.classes.is_clean() && !b.varies;
+        let is_end = !at_loop && (bounded(self, other) || bounded(other, self));
+        Value {
+            classes: self.classes.or(other.classes),
+            varies: self.varies || other.varies,
+            end: self.end || other.end || is_end,
+            whole: self.whole && other.whole,
+            stepping: self.stepping || other.stepping,
+            frame: self.frame || other.frame,
+            constant: self.constant.filter(|constant| other.constant == Some(*constant)),
+            grant: self.grant.filter(|grant| other.grant == Some(*grant)),
+        }
+    }
+
+    /// What any instruction may make of two.
+    fn mixed(self, other: Value) -> Value {
+        Value {
+            classes: self.classes.scaled().plus(other.classes.scaled()),
+            varies: self.varies || other.varies,
+            end: self.end || other.end,
+            frame: self.frame || other.frame,
+            ..Value::SAME
+        }
+    }
+}
+
+impl Function<'_, '_> {
+    /// Finds the values; `false` if that takes too long.
+    pub fn evaluate(&mut self) -> bool {
+        let order = self.values_in_order();
+        for _ in 0..MAX_PASSES {
+            let mut changed = false;
+            for id in &order {
+                let value = self.value_of(*id);
+                if value.is_some() && self.values[*id] != value {
+                    self.values[*id] = value;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return true;
+            }
+        }
+        false
+    }
+
+    pub fn values_in_order(&self) -> Vec<Id> {
+        let mut place = vec![usize::MAX; self.graph.blocks.len()];
+        self.loops.order.iter().enumerate().for_each(|(at, block)| place[*block] = at);
+        let key = |id: &Id| match &self.ssa.defs[*id] {
+            Def::Entry(_) => (0, 0, *id),
+            Def::Phi { block, .. } => (place[*block], 0, *id),
+            Def::Result { step, .. } => (place[self.block_of[*step]], step + 1, *id),
+        };
+        let mut order: Vec<Id> = (0..self.ssa.defs.len()).filter(|id| self.ssa.find(*id) == *id).collect();
+        order.retain(|id| key(id).0 != usize::MAX);
+        order.sort_by_key(key);
+        order
+    }
+
+    pub fn value(&self, id: Id) -> Value {
+        self.values[self.ssa.find(id)].unwrap_or(Value::SAME)
+    }
+
+    fn value_of(&self, id: Id) -> Option<Value> {
+        match &self.ssa.defs[id] {
+            Def::Entry(_) => Some(Value::SAME),
+            Def::Phi { block, inputs } => {
+                let at_loop = self.is_header(*block);
+                let known = inputs.iter().filter_map(|input| self.values[*input]);
+                known.reduce(|a, b| a.join(b, at_loop))
+            }
+            Def::Result { step, loc } => {
+                let its = &self.graph.steps[*step];
+                Some(if its.flow == Flow::Next { self.computed(*step, *loc) } else { self.called(*step, *loc) })
+            }
+        }
+    }
+
+    /// The value of an operand.
+    pub fn operand(&self, at: usize, spot: Spot) -> Value {
+        let step = &self.graph.steps[at];
+        match spot {
+            Spot::Constant(value) => Value::constant(value),
+            Spot::Register(_) => self.joined(self.ssa.operand(at, spot)),
+            Spot::Memory if matches!(self.frames.steps[at].place, Place::Own { .. }) => {
+                self.joined(self.ssa.operand(at, spot))
+            }
+            Spot::Memory if self.frames.steps[at].place == Place::SomewhereOwn => {
+                Value { varies: true, ..self.joined(self.ssa.operand(at, spot)) }
+            }
+            Spot::Memory => self.loaded(at, step),
+            Spot::Other => Value::SAME,
+        }
+    }
+
+    fn joined(&self, ids: Vec<Id>) -> Value {
+        let values = ids.into_iter().filter_map(|id| self.values[id]);
+        values.reduce(|a, b| a.join(b, true)).unwrap_or(Value::SAME)
+    }
+
+    /// The value of a memory operand's address.
+    pub fn address(&self, at: usize) -> Value {
+        let Some(memory) = self.graph.steps[at].memory else { return Value::SAME };
+        let known = |register: Option<usize>| {
+            register.and_then(|it| self.ssa.used(at, it)).map_or(Value::constant(0), |id| self.value(id))
+        };
+        let (base, mut index) = (known(memory.base), known(memory.index));
+        if memory.is_scaled {
+            index.classes = index.classes.scaled();
+            index.constant = None;
+        }
+        let mut sum = Value { constant: None, ..self.sum(base, index).0 };
+        sum.varies |= memory.has_index && memory.index.is_none();
+        sum
+    }
+
+    fn sum(&self, a: Value, b: Value) -> (Value, bool) {
+        let (classes, is_step) = a.classes.stepped(b.classes);
+        let share = |a: Value, b: Value| a.is_index() && b.whole;
+        let adds = |value: Value, other: Value| value.whole && other.constant.is_some();
+        let constant = a.constant.zip(b.constant).map(|(a, b)| a.wrapping_add(b));
+        let sum = Value {
+            classes,
+            varies: a.varies || b.varies,
+            end: a.end || b.end || share(a, b) || share(b, a),
+            whole: adds(a, b) || adds(b, a),
+            stepping: is_step,
+            frame: a.frame || b.frame,
+            constant,
+            grant: None,
+        };
+        (sum, is_step)
+    }
+
+    fn loaded(&self, at: usize, step: &Step) -> Value {
+        if let Some(value) = self.of_task_loop(at) {
+            return value;
+        }
+        let address = self.address(at);
+        let fixed = step.memory.and_then(|memory| memory.fixed);
+        let constant = fixed.and_then(|address| self.constant_at(address, step.memory?.bytes));
+        let classes = if address.classes.is_confined() { Classes::THREAD_PART } else { Classes::CLEAN };
+        Value { classes, varies: address.varies || address.is_index(), constant, ..Value::SAME }
+    }
+
+    /// What stands in read-only data, if all elements of it are alike.
+    fn constant_at(&self, address: u64, bytes: usize) -> Option<i64> {
+        let piece = self.code.elf.data.iter().find(|piece| piece.covers(address))?;
+        let offset = usize::try_from(address.checked_sub(piece.address)?).ok()?;
+        let data = piece.data.get(offset..)?.get(..bytes.max(4))?;
+        let of = |word: &[u8]| word.iter().rev().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte)) as i64;
+        let width = bytes.min(8);
+        let first = of(data.get(..width)?);
+        let alike = data.chunks(width).all(|word| of(word) == first);
+        (piece.name.starts_with(".rodata") && alike).then_some(first)
+    }
+
+    /// The bounds of a task's iterations, which stand first in what it is handed.
+    fn of_task_loop(&self, at: usize) -> Option<Value> {
+        let memory = self.graph.steps[at].memory.filter(|_| self.mode == Mode::TaskLoop)?;
+        let base = self.root(self.ssa.used(at, memory.base?)?);
+        let is_handed = self.ssa.defs[base] == Def::Entry(ARGUMENTS[0]) && !memory.has_index;
+        match memory.displacement {
+            0 if is_handed => Some(Value::of(Classes::START)),
+            8 if is_handed => Some(Value { end: true, ..Value::of(Classes::START) }),
+            _ => None,
+        }
+    }
+
+    /// Where a value was copied from.
+    pub fn root(&self, id: Id) -> Id {
+        let mut id = self.ssa.find(id);
+        for _ in 0..MAX_BACK {
+            let Def::Result { step, loc } = self.ssa.defs[id] else { break };
+            if let Some(handed) = self.handed_back(step, loc) {
+                id = handed;
+                continue;
+            }
+            let its = &self.graph.steps[step];
+            let source = match its.kind {
+                Kind::Move => its.operands.get(1).copied(),
+                Kind::Widen => Some(Spot::Register(RAX)),
+                Kind::Push | Kind::Pop if loc != FLAGS => match its.kind {
+                    Kind::Push => its.operands.first().copied(),
+                    _ => Some(Spot::Memory),
+                },
+                _ => None,
+            };
+            let ids = source.map(|spot| self.ssa.operand(step, spot)).unwrap_or_default();
+            let is_own = !its.loads || matches!(self.frames.steps[step].place, Place::Own { .. });
+            match ids.as_slice() {
+                [only] if is_own => id = *only,
+                _ => break,
+            }
+        }
+        id
+    }
+
+    /// The value that a call returns of what it was passed.
+    pub fn handed_back(&self, at: usize, loc: Loc) -> Option<Id> {
+        let fills = matches!(&self.frames.steps[at].callee, Callee::Import(name) if fills_memory(name));
+        let first = || self.ssa.used(at, ARGUMENTS[0]);
+        (fills && loc == RAX && self.graph.steps[at].flow == Flow::Call).then(first).flatten()
+    }
+
+    fn called(&self, at: usize, loc: Loc) -> Value {
+        if let Some(handed) = self.handed_back(at, loc) {
+            return self.value(handed);
+        }
+        let spotted = &self.frames.steps[at];
+        let varies = self.ssa.uses[at].iter().any(|(loc, id)| *loc != FLAGS && self.value(*id).differs());
+        let answer = Value { varies, ..Value::SAME };
+        let name = match &spotted.callee {
+            Callee::Import(name) => name,
+            Callee::Local(function) => {
+                // Who calls it within an iteration knows no more of what it returns.
+                let varies = varies || spotted.reaches || self.may_differ(*function);
+                return Value { varies, ..Value::SAME };
+            }
+            Callee::Unknown => return Value { varies: true, ..Value::SAME },
+        };
+        if is_in_frame(loc) {
+            return match (role(name), spotted.fills.first(), self.fill_of(at, loc)) {
+                (Role::Chunk, Some(_), Some(0)) => Value::of(Classes::START),
+                (Role::Chunk, Some(_), Some(_)) => Value { end: true, ..Value::of(Classes::START) },
+                (_, _, Some(_)) => answer,
+                _ => Value { varies: true, ..Value::SAME },
+            };
+        }
+        match (role(name), loc) {
+            (Role::TeamSize, RAX) => Value::of(Classes::TEAM),
+            (Role::ThreadNumber, RAX) => Value::of(Classes::THREAD),
+            (Role::Chunk, RAX) => Value { grant: Some(Grant::Chunk), varies: true, ..Value::SAME },
+            (Role::Section, RAX) => Value { grant: Some(Grant::Section), varies: true, ..Value::SAME },
+            (Role::Single, RAX) => Value { grant: Some(Grant::Single), varies: true, ..Value::SAME },
+            (Role::SingleCopy, RAX) => Value { grant: Some(Grant::SingleCopy), varies: true, ..Value::SAME },
+            (Role::Computes, RAX | VECTORS) => answer,
+            _ => Value { varies: true, ..Value::SAME },
+        }
+    }
+
+    /// Which of the places that a call fills this is a part of.
+    fn fill_of(&self, at: usize, loc: Loc) -> Option<usize> {
+        let fills = &self.frames.steps[at].fills;
+        let grain = self.ssa.grain(loc)?;
+        fills.iter().position(|(base, offset, bytes)| {
+            let last = offset.saturating_add((*bytes).max(1) as i64 - 1);
+            grain.0 == *base && (offset.div_euclid(4) * 4..=last).contains(&grain.1)
+        })
+    }
+
+    fn computed(&self, at: usize, loc: Loc) -> Value {
+        let step = &self.graph.steps[at];
+        let of = |number: usize| {
+            step.operands.get(number).map_or(Value::SAME, |spot| self.operand(at, *spot))
+        };
+        let (one, other) = step.sources().unwrap_or((0, 1));
+        let is_main = match step.operands.first() {
+            Some(Spot::Register(register)) => *register == loc,
+            Some(Spot::Memory) => is_in_frame(loc),
+            _ => false,
+        };
+        let all = || {
+            let used = self.ssa.uses[at].iter().filter(|(loc, _)| *loc != FLAGS);
+            let mut sum = used.map(|(_, id)| self.value(*id)).fold(Value::SAME, Value::mixed);
+            if step.loads && self.frames.steps[at].place == Place::Elsewhere {
+                sum = sum.mixed(self.loaded(at, step));
+            }
+            Value { end: false, ..sum }
+        };
+        match step.kind {
+            Kind::Constant(value) if loc != FLAGS => Value::constant(value),
+            Kind::Divide if loc == RAX || loc == RDX => {
+                let low = self.ssa.used(at, RAX).map_or(Value::SAME, |id| self.value(id));
+                let divisor = of(0);
+                let (quotient, rest) = low.classes.divided_by(divisor.classes);
+                let varies = low.varies || divisor.varies;
+                let by_team = low.classes.is_clean() && !low.varies && divisor.classes.is_team();
+                let classes = if loc == RAX { quotient } else { rest };
+                Value { varies, whole: loc == RAX && by_team, ..Value::of(classes) }
+            }
+            Kind::Widen if loc == RAX => self.ssa.used(at, RAX).map_or(Value::SAME, |id| self.value(id)),
+            Kind::Pop if loc != FLAGS => self.operand(at, Spot::Memory),
+            Kind::Push => of(0),
+            _ if !is_main => all(),
+            Kind::Move => of(1),
+            Kind::Address => {
+                let value = self.address(at);
+                let own = self.frames.steps[at].place;
+                let frame = matches!(own, Place::Own { .. } | Place::SomewhereOwn);
+                let fixed = step.memory.and_then(|memory| memory.fixed);
+                let moves = step.memory.is_some_and(|memory| memory.displacement != 0 && fixed.is_none());
+                let whole = value.whole || (moves && self.is_whole_base(at));
+                Value { frame, whole, constant: fixed.map(|fixed| fixed as i64), ..value }
+            }
+            Kind::Add => self.sum(of(one), of(other)).0,
+            Kind::Subtract => {
+                let (a, b) = (of(one), of(other));
+                let frame = a.frame != b.frame;
+                let end = a.end && b.classes.is_clean();
+                Value {
+                    varies: a.varies || b.varies,
+                    end,
+                    frame,
+                    whole: a.whole && b.constant.is_some(),
+                    ..Value::of(a.classes.minus(b.classes))
+                }
+            }
+            Kind::Multiply => {
+                let (a, b) = (of(one), of(other));
+                Value {
+                    varies: a.varies || b.varies,
+                    end: a.end || b.end,
+                    frame: a.frame || b.frame,
+                    ..Value::of(a.classes.times(b.classes))
+                }
+            }
+            Kind::Shift => {
+                let (a, b) = (of(one), of(other));
+                Value { end: a.end, varies: a.varies || b.varies, frame: a.frame, ..Value::of(a.classes.scaled()) }
+            }
+            Kind::And | Kind::Or | Kind::Xor => {
+                let (a, b) = (of(one), of(other));
+                let zero = step.kind == Kind::And && (a.constant == Some(0) || b.constant == Some(0));
+                if zero {
+                    return Value::constant(0);
+                }
+                Value {
+                    varies: a.varies || b.varies,
+                    frame: a.frame || b.frame,
+                    ..Value::of(a.classes.mixed(b.classes))
+                }
+            }
+            Kind::Select => {
+                let flags = self.ssa.used(at, FLAGS).map_or(Value::SAME, |id| self.value(id));
+                let value = of(0).join(of(1), false);
+                Value { varies: value.varies || flags.varies, ..value }
+            }
+            Kind::Flag => {
+                let flags = self.ssa.used(at, FLAGS).map_or(Value::SAME, |id| self.value(id));
+                let tells = !flags.classes.is_clean();
+                let classes = if tells { Classes::THREAD_PART } else { Classes::CLEAN };
+                Value { varies: flags.varies, ..Value::of(classes) }
+            }
+            _ => all(),
+        }
+    }
+
+    /// Whether LEA moves the length of a share by a constant.
+    fn is_whole_base(&self, at: usize) -> bool {
+        let Some(memory) = self.graph.steps[at].memory else { return false };
+        let base = memory.base.and_then(|it| self.ssa.used(at, it)).map(|id| self.value(id));
+        memory.index.is_none() && base.is_some_and(|base| base.whole)
+    }
+}
