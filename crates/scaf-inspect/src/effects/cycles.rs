@@ -126,14 +126,20 @@ impl Function<'_, '_> {
         use super::forks::Fork;
         let asks = |fork: Fork| matches!(fork, Fork::Share | Fork::Guard(_) | Fork::Granted(..) | Fork::Section(_));
         let leaves = its.exits(&self.graph).any(|(block, _)| asks(self.forks[block]));
-        leaves || its.blocks.iter().any(|block| self.hands_out(*block))
+        let is_innermost = |block: usize| {
+            let within = |other: &&Loop| other.has(block) && other.blocks.len() < its.blocks.len();
+            !self.loops.all.iter().any(|other| within(&other))
+        };
+        leaves || its.blocks.iter().any(|block| self.asks_for_more(*block) && is_innermost(*block))
     }
 
-    fn hands_out(&self, block: usize) -> bool {
+    fn asks_for_more(&self, block: usize) -> bool {
         use super::runtime::{Role, role};
         let Some(at) = self.last_step(block) else { return false };
         match self.frames.steps[at].callee {
-            crate::size_use::Callee::Import(name) => matches!(role(name), Role::Chunk | Role::Section),
+            crate::size_use::Callee::Import(name) => {
+                matches!(role(name), Role::Chunk | Role::Section) && name.ends_with("_next")
+            }
             _ => false,
         }
     }
@@ -347,7 +353,7 @@ impl Function<'_, '_> {
         };
         let op = Op::of(step.kind);
         match step.kind {
-            Kind::Move if is_in(1).1 => Some(None),
+            Kind::Move if is_in(1).1 && (is_in(1).0 || !step.stores) => Some(None),
             Kind::Push if is_in(0).1 => Some(None),
             Kind::Pop | Kind::Widen => Some(None),
             Kind::Address => {

@@ -238,16 +238,7 @@ impl<'e> Prover<'_, 'e> {
         for (number, block) in graph.blocks.iter().enumerate() {
             block.steps().for_each(|at| block_of[at] = number);
         }
-        let mut takes = RegisterSet::default();
-        let arguments = ssa::all_arguments();
-        for def in &ssa.defs {
-            if let ssa::Def::Entry(loc) = def
-                && arguments.contains(*loc)
-                && *loc < 64
-            {
-                takes.insert(*loc);
-            }
-        }
+        let takes = ssa.taken(&graph);
         Ok(Rc::new(Built { graph, frames, ssa, loops, block_of, takes }))
     }
 

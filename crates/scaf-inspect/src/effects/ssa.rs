@@ -1,5 +1,5 @@
 //! Each value that a function computes, once: where it comes from, and what it is used for (static single
-//! assignment). Places in the own frame are values' places like registers, four bytes each.
+//! assignment). Places in the own frame hold values as registers do.
 
 use super::frames::{Frames, Place};
 use super::graph::Graph;
@@ -7,12 +7,10 @@ use super::runtime;
 use crate::decode::abi::{ARGUMENTS, RAX, RDX, SCRATCH, STACK_POINTER};
 use crate::decode::{Flow, RegisterSet, Spot, Step};
 use crate::size_use::Callee;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Most values of one function.
 const MAX_VALUES: usize = 400_000;
-/// Bytes of a place in the frame.
-const GRAIN: i64 = 4;
 /// The vector registers' first number; the first eight take arguments.
 pub(super) const VECTORS: usize = 16;
 
@@ -39,8 +37,8 @@ pub(super) struct Ssa {
     pub makes: Vec<Vec<(Loc, Id)>>,
     /// What a value is the same as.
     same: Vec<Id>,
-    /// The places in the frame, by base and number, from the first on.
-    grains: Vec<(u64, i64)>,
+    /// The places in the frame, by base and offset, from the first on.
+    parts: Vec<(u64, i64)>,
 }
 
 impl Ssa {
@@ -49,8 +47,27 @@ impl Ssa {
     }
 
     /// Where in the frame this place begins.
-    pub fn grain(&self, loc: Loc) -> Option<(u64, i64)> {
-        self.grains.get(loc.checked_sub(REST + 1)?).copied()
+    pub fn part(&self, loc: Loc) -> Option<(u64, i64)> {
+        self.parts.get(loc.checked_sub(REST + 1)?).copied()
+    }
+
+    /// The registers whose values at the beginning are used, other than to return them.
+    pub fn taken(&self, graph: &Graph) -> RegisterSet {
+        let steps = self.uses.iter().zip(&graph.steps).filter(|(_, step)| step.flow != Flow::Return);
+        let mut work: Vec<Id> = steps.flat_map(|(uses, _)| uses).map(|(_, id)| *id).collect();
+        let mut met = vec![false; self.defs.len()];
+        let (mut taken, arguments) = (RegisterSet::default(), all_arguments());
+        while let Some(id) = work.pop() {
+            if std::mem::replace(&mut met[id], true) {
+                continue;
+            }
+            match &self.defs[id] {
+                Def::Entry(loc) if *loc < REST && arguments.contains(*loc) => taken.insert(*loc),
+                Def::Phi { inputs, .. } => work.extend(inputs),
+                _ => {}
+            }
+        }
+        taken
     }
 
     pub fn used(&self, step: usize, loc: Loc) -> Option<Id> {
@@ -88,8 +105,9 @@ struct Ends {
 struct Build<'g, 'f, 'e> {
     graph: &'g Graph,
     frames: &'f Frames<'e>,
-    /// Where each place begins, of four bytes or of all that is ever accessed there at once.
-    grains: HashMap<(u64, i64), Loc>,
+    /// Where each place begins.
+    parts: BTreeMap<(u64, i64), Loc>,
+    /// Bytes of places of which less is accessed as well, always from the beginning.
     wholes: HashMap<(u64, i64), usize>,
     exposed: Vec<Loc>,
     defs: Vec<Def>,
@@ -108,7 +126,7 @@ pub(super) fn ssa(
     let mut build = Build {
         graph,
         frames,
-        grains: HashMap::new(),
+        parts: BTreeMap::new(),
         wholes: HashMap::new(),
         exposed: vec![REST],
         defs: Vec::new(),
@@ -117,7 +135,7 @@ pub(super) fn ssa(
         results: HashMap::new(),
         work: Vec::new(),
     };
-    build.name_grains();
+    build.name_parts();
     let (mut uses, mut makes) = (Vec::new(), Vec::new());
     for block in 0..graph.blocks.len() {
         let mut ends = Ends::default();
@@ -162,13 +180,9 @@ fn is_scratch(loc: Loc) -> bool {
 }
 
 impl Build<'_, '_, '_> {
-    fn grain(&mut self, base: u64, offset: i64) -> Loc {
-        let next = REST + 1 + self.grains.len();
-        *self.grains.entry((base, offset)).or_insert(next)
-    }
-
-    /// Gives all places in the frame that instructions name their numbers.
-    fn name_grains(&mut self) {
+    /// Gives all places in the frame that instructions name their numbers: what overlaps is cut where any of
+    /// it begins or ends, unless all of it begins at one place.
+    fn name_parts(&mut self) {
         let mut all: Vec<(u64, i64, usize)> = Vec::new();
         for at in 0..self.graph.steps.len() {
             all.extend(self.accessed(at));
@@ -176,26 +190,41 @@ impl Build<'_, '_, '_> {
         }
         all.sort_unstable();
         all.dedup();
-        // Those that overlap with no other are one place each.
-        let ends = |(base, offset, bytes): (u64, i64, usize)| (base, offset.saturating_add(bytes as i64));
-        let mut reach = (u64::MAX, i64::MIN);
-        for (number, its) in all.iter().enumerate() {
-            let behind = all.get(number + 1).is_none_or(|next| next.0 != its.0 || next.1 >= ends(*its).1);
-            let before = reach.0 != its.0 || reach.1 <= its.1;
-            if behind && before {
-                self.wholes.insert((its.0, its.1), its.2);
+        let mut rest = all.as_slice();
+        while let Some((base, begin, _)) = rest.first().copied() {
+            let mut end = begin;
+            let overlaps = rest.iter().take_while(|(its, offset, bytes)| {
+                let is_one = *its == base && (*offset == begin || *offset < end);
+                if is_one {
+                    end = end.max(offset.saturating_add(*bytes as i64));
+                }
+                is_one
+            });
+            let count = overlaps.count();
+            let (group, behind) = rest.split_at(count);
+            rest = behind;
+            if group.iter().all(|(_, offset, _)| *offset == begin) {
+                self.wholes.insert((base, begin), (end - begin) as usize);
+                self.name(base, begin);
+                continue;
             }
-            reach = if reach.0 == its.0 { reach.max(ends(*its)) } else { ends(*its) };
-        }
-        for (base, offset, bytes) in all {
-            self.grains_of(base, offset, bytes);
+            for (_, offset, bytes) in group {
+                self.name(base, *offset);
+                let behind = offset.saturating_add(*bytes as i64);
+                if behind < end {
+                    self.name(base, behind);
+                }
+            }
         }
         let exposed = &self.frames.exposed;
         let is_exposed = |(base, offset): &(u64, i64)| exposed.get(base).is_some_and(|from| offset >= from);
-        let mut all: Vec<Loc> =
-            self.grains.iter().filter(|(grain, _)| is_exposed(grain)).map(|(_, loc)| *loc).collect();
-        all.sort_unstable();
-        self.exposed.extend(all);
+        let its = self.parts.iter().filter(|(part, _)| is_exposed(part));
+        self.exposed.extend(its.map(|(_, loc)| *loc));
+    }
+
+    fn name(&mut self, base: u64, offset: i64) {
+        let next = REST + 1 + self.parts.len();
+        self.parts.entry((base, offset)).or_insert(next);
     }
 
     /// The part of the frame that a step's memory operand covers.
@@ -210,34 +239,29 @@ impl Build<'_, '_, '_> {
         }
     }
 
-    fn grains_of(&mut self, base: u64, offset: i64, bytes: usize) -> Vec<Loc> {
-        if self.wholes.contains_key(&(base, offset)) {
-            return vec![self.grain(base, offset)];
-        }
-        let last = offset.saturating_add(bytes.clamp(1, 64) as i64 - 1);
-        let numbers = offset.div_euclid(GRAIN)..=last.div_euclid(GRAIN);
-        numbers.map(|number| self.grain(base, number * GRAIN)).collect()
+    fn parts_of(&self, base: u64, offset: i64, bytes: usize) -> Vec<Loc> {
+        let whole = self.wholes.contains_key(&(base, offset));
+        let end = if whole { offset.saturating_add(1) } else { offset.saturating_add(bytes as i64) };
+        self.parts.range((base, offset)..(base, end)).map(|(_, loc)| *loc).collect()
     }
 
     /// The places in the frame that a step's memory operand covers.
-    fn covered(&mut self, at: usize) -> Vec<Loc> {
+    fn covered(&self, at: usize) -> Vec<Loc> {
         match self.accessed(at) {
-            Some((base, offset, bytes)) => self.grains_of(base, offset, bytes),
+            Some((base, offset, bytes)) => self.parts_of(base, offset, bytes),
             None => Vec::new(),
         }
     }
 
-    /// Whether a store leaves a part of the places as it was.
-    fn is_partial(&self, at: usize, step: &Step) -> bool {
-        let bytes = step.memory.map_or(8, |memory| memory.bytes);
-        match self.frames.steps[at].place {
-            Place::Own { base, offset } if self.wholes.contains_key(&(base, offset)) => false,
-            Place::Own { offset, .. } => offset % GRAIN != 0 || bytes % GRAIN as usize != 0,
-            _ => false,
-        }
+    /// Whether a store leaves a part of the place as it was.
+    fn is_partial(&self, at: usize) -> bool {
+        let its = self.accessed(at);
+        its.is_some_and(|(base, offset, bytes)| {
+            self.wholes.get(&(base, offset)).is_some_and(|whole| bytes < *whole)
+        })
     }
 
-    fn used(&mut self, at: usize, step: &Step, takes: &dyn Fn(&Callee<'_>) -> RegisterSet) -> Vec<Loc> {
+    fn used(&self, at: usize, step: &Step, takes: &dyn Fn(&Callee<'_>) -> RegisterSet) -> Vec<Loc> {
         let spotted = &self.frames.steps[at];
         let (place, reaches) = (spotted.place, spotted.reaches);
         let mut all: Vec<Loc> = Vec::new();
@@ -259,7 +283,7 @@ impl Build<'_, '_, '_> {
         if let crate::decode::Target::Register(register) = step.target {
             all.push(register);
         }
-        if step.loads || (step.stores && self.is_partial(at, step)) {
+        if step.loads || (step.stores && self.is_partial(at)) {
             all.extend(self.covered(at));
         }
         if reaches || place == Place::SomewhereOwn && (step.loads || step.stores) {
@@ -271,7 +295,7 @@ impl Build<'_, '_, '_> {
         all
     }
 
-    fn made(&mut self, at: usize, step: &Step) -> Vec<Loc> {
+    fn made(&self, at: usize, step: &Step) -> Vec<Loc> {
         let spotted = &self.frames.steps[at];
         let (place, reaches, fills) = (spotted.place, spotted.reaches, spotted.fills.clone());
         let mut all: Vec<Loc> = Vec::new();
@@ -285,7 +309,7 @@ impl Build<'_, '_, '_> {
             }
         }
         for (base, offset, bytes) in fills {
-            all.extend(self.grains_of(base, offset, bytes));
+            all.extend(self.parts_of(base, offset, bytes));
         }
         if reaches && step.flow == Flow::Call {
             all.extend(&self.exposed);
@@ -384,9 +408,9 @@ impl Build<'_, '_, '_> {
             }
         }
         uses.iter_mut().flatten().for_each(|(_, id)| *id = same[*id]);
-        let mut grains = vec![(0, 0); self.grains.len()];
-        self.grains.iter().for_each(|(grain, loc)| grains[loc - REST - 1] = *grain);
-        Ssa { defs: self.defs, uses, makes, same, grains }
+        let mut parts = vec![(0, 0); self.parts.len()];
+        self.parts.iter().for_each(|(part, loc)| parts[loc - REST - 1] = *part);
+        Ssa { defs: self.defs, uses, makes, same, parts }
     }
 }
 

@@ -260,6 +260,7 @@ impl Function<'_, '_> {
         }
         let (one, other) = step.sources().unwrap_or((0, 1));
         match step.kind {
+            Kind::Move if super::ssa::is_in_frame(loc) && self.ssa.used(at, loc).is_some() => Taint::Bad,
             Kind::Move => of(1).0,
             Kind::Push => of(0).0,
             Kind::Pop | Kind::Widen => worst,

@@ -321,10 +321,10 @@ impl Function<'_, '_> {
     /// Which of the places that a call fills this is a part of.
     fn fill_of(&self, at: usize, loc: Loc) -> Option<usize> {
         let fills = &self.frames.steps[at].fills;
-        let grain = self.ssa.grain(loc)?;
+        let part = self.ssa.part(loc)?;
         fills.iter().position(|(base, offset, bytes)| {
             let last = offset.saturating_add((*bytes).max(1) as i64 - 1);
-            grain.0 == *base && (offset.div_euclid(4) * 4..=last).contains(&grain.1)
+            part.0 == *base && (*offset..=last).contains(&part.1)
         })
     }
 
@@ -362,6 +362,7 @@ impl Function<'_, '_> {
             Kind::Pop if loc != FLAGS => self.operand(at, Spot::Memory),
             Kind::Push => of(0),
             _ if !is_main => all(),
+            Kind::Move if is_in_frame(loc) && self.ssa.used(at, loc).is_some() => all(),
             Kind::Move => of(1),
             Kind::Address => {
                 let value = self.address(at);
