@@ -340,10 +340,13 @@ impl Function<'_, '_> {
             _ => false,
         };
         let all = || {
-            let used = self.ssa.uses[at].iter().filter(|(loc, _)| *loc != FLAGS);
+            let is_value = |used: Loc| used != FLAGS && (step.reads.contains(used) || is_in_frame(used));
+            let used = self.ssa.uses[at].iter().filter(|(used, _)| is_value(*used));
             let mut sum = used.map(|(_, id)| self.value(*id)).fold(Value::SAME, Value::mixed);
-            if step.loads && self.frames.steps[at].place == Place::Elsewhere {
-                sum = sum.mixed(self.loaded(at, step));
+            match self.frames.steps[at].place {
+                Place::Elsewhere if step.loads => sum = sum.mixed(self.loaded(at, step)),
+                Place::SomewhereOwn if step.loads => sum.varies = true,
+                _ => {}
             }
             Value { end: false, ..sum }
         };
