@@ -63,8 +63,10 @@ impl Function<'_, '_> {
             (Fork::First(_) | Fork::Rest, Context::Share | Context::Once) => {
                 "decides by its thread's number within an iteration"
             }
-            (Fork::Varies, Context::Repeated) => "decides outside of iterations by what differs between threads",
-            (Fork::Sections, _) => "has sections in a form that isn't understood",
+            (Fork::Varies | Fork::Share | Fork::Last(_), Context::Repeated) => "decides outside of iterations by what differs between threads",
+            (Fork::Sections, _) if self.graph.blocks[block].zero.is_none() => {
+                "has sections in a form that isn't understood"
+            }
             _ => return Ok(()),
         };
         Err(self.error(at, what))
@@ -165,7 +167,9 @@ impl Function<'_, '_> {
         match role(name) {
             Role::Computes => Ok(()),
             Role::TeamSize | Role::ThreadNumber => Ok(()),
-            Role::Ends | Role::Neutral => Ok(()),
+            Role::Ends | Role::Neutral | Role::Global => Ok(()),
+            Role::Reduces | Role::Share if self.mode != Mode::Once => self.check_bounds(at),
+            Role::Reduces | Role::Share => Err(unknown("shares out work within an iteration, by")),
             Role::Chunk | Role::Section | Role::Single | Role::SingleCopy if self.mode == Mode::Once => {
                 Err(unknown("shares out work within an iteration, by"))
             }
@@ -176,15 +180,16 @@ impl Function<'_, '_> {
                 self.check_arguments(at, false)?;
                 self.check_handed(prover, at, number, Mode::Repeated)
             }
-            Role::Task | Role::TaskLoop if is_within => {
+            Role::Task(number @ 5) if is_within => self.check_handed(prover, at, number, Mode::Once),
+            Role::Task(_) | Role::TaskLoop if is_within => {
                 self.check_arguments(at, false)?;
                 if self.ssa.used(at, ARGUMENTS[2]).is_none_or(|id| self.value(id).constant != Some(0)) {
                     self.check_handed(prover, at, 2, Mode::Once)?;
                 }
-                let mode = if role(name) == Role::Task { Mode::Once } else { Mode::TaskLoop };
+                let mode = if role(name) == Role::TaskLoop { Mode::TaskLoop } else { Mode::Once };
                 self.check_handed(prover, at, 0, mode)
             }
-            Role::Region(_) | Role::Task | Role::TaskLoop => Err(unknown("makes tasks or regions in each thread, by")),
+            Role::Region(_) | Role::Task(_) | Role::TaskLoop => Err(unknown("makes tasks or regions in each thread, by")),
             Role::Harmless if is_within => {
                 let by_index = fills_memory(name) && self.fills_share(at);
                 if context == Context::Share && !by_index && !self.is_in_iteration(block) {
@@ -209,6 +214,17 @@ impl Function<'_, '_> {
         let share = length.1.classes.has(parts) && !length.1.classes.is_thread() && !length.1.classes.is_team();
         let clean = [to.0, from.0, length.0].iter().all(|taint| *taint == Taint::Clean);
         clean && share && to.1.is_index() && !to.1.end && !from.1.classes.is_confined()
+    }
+
+    /// Whether all threads share out one loop.
+    fn check_bounds(&self, at: usize) -> Result<(), Finding> {
+        let bounds = self.ssa.uses[at].iter().filter(|(loc, _)| super::ssa::is_in_frame(*loc));
+        for (_, id) in bounds {
+            if self.taint(*id) != Taint::Clean || self.value(*id).differs() {
+                return Err(self.error(at, "shares out a loop that differs between threads"));
+            }
+        }
+        Ok(())
     }
 
     /// Whether what a call is passed may have an effect.

@@ -84,6 +84,7 @@ impl Function<'_, '_> {
     pub fn sources(&self, id: Id) -> Vec<Id> {
         match &self.ssa.defs[id] {
             Def::Entry(_) => Vec::new(),
+            Def::Phi { .. } if self.renewed.contains(&id) => Vec::new(),
             Def::Phi { inputs, .. } => inputs.clone(),
             Def::Result { step, loc } => {
                 if let Some(handed) = self.handed_back(*step, *loc) {
@@ -124,7 +125,7 @@ impl Function<'_, '_> {
     /// the runtime for more.
     pub fn deals_out(&self, its: &Loop) -> bool {
         use super::forks::Fork;
-        let asks = |fork: Fork| matches!(fork, Fork::Share | Fork::Guard(_) | Fork::Granted(..) | Fork::Section(_));
+        let asks = |fork: Fork| matches!(fork, Fork::Share | Fork::Guard(_) | Fork::Granted(..) | Fork::Section(_) | Fork::Sections);
         let leaves = its.exits(&self.graph).any(|(block, _)| asks(self.forks[block]));
         let is_innermost = |block: usize| {
             let within = |other: &&Loop| other.has(block) && other.blocks.len() < its.blocks.len();
@@ -138,7 +139,7 @@ impl Function<'_, '_> {
         let Some(at) = self.last_step(block) else { return false };
         match self.frames.steps[at].callee {
             crate::size_use::Callee::Import(name) => {
-                matches!(role(name), Role::Chunk | Role::Section) && name.ends_with("_next")
+                matches!(role(name), Role::Chunk | Role::Section) && name.contains("_next")
             }
             _ => false,
         }
@@ -155,7 +156,7 @@ impl Function<'_, '_> {
             });
             if is_carried {
                 let number = cycles.len();
-                members.iter().for_each(|id| drop(of.insert(*id, number)));
+                of.extend(members.iter().map(|id| (*id, number)));
                 cycles.push(self.cycle(&members));
             }
         }
@@ -218,7 +219,7 @@ impl Function<'_, '_> {
         for id in members {
             match &self.ssa.defs[*id] {
                 Def::Entry(_) => return cycle,
-                Def::Phi { block, inputs } => {
+                Def::Phi { block, inputs, .. } => {
                     let from_outside: Vec<Id> =
                         inputs.iter().filter(|input| !inside.contains(input)).copied().collect();
                     if self.share_loops.contains(block) {

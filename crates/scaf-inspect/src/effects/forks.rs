@@ -42,6 +42,8 @@ pub(super) enum Fork {
     /// A switch over sections.
     Sections,
     First(usize),
+    /// Whether the thread's share has the loop's last iteration.
+    Last(usize),
     /// Whether the thread has one of the iterations that are left over.
     Rest,
     Unknown,
@@ -89,28 +91,25 @@ impl Function<'_, '_> {
     fn switch(&self, at: usize) -> Fork {
         // The target is the table's address and what an index into it has chosen.
         let mut differs = false;
-        let mut is_section = false;
         let mut work: Vec<Id> = self.ssa.uses[at].iter().map(|(_, id)| *id).collect();
         let mut met = BTreeSet::new();
         while let Some(id) = work.pop() {
             if !met.insert(id) || met.len() > MAX_BACK {
                 continue;
             }
-            let value = self.value(id);
-            is_section |= value.grant == Some(Grant::Section);
-            differs |= value.differs();
-            if let Def::Result { step, .. } = self.ssa.defs[id]
-                && self.graph.steps[step].flow == Flow::Next
-                && value.grant.is_none()
-            {
+            differs |= self.value(id).differs();
+            let Def::Result { step, .. } = self.ssa.defs[id] else { continue };
+            let its = &self.graph.steps[step];
+            let index = its.memory.filter(|_| its.loads).and_then(|memory| memory.index);
+            let index = index.and_then(|index| self.ssa.used(step, index));
+            if index.is_some_and(|index| self.value(index).grant == Some(Grant::Section)) {
+                return Fork::Sections;
+            }
+            if its.flow == Flow::Next {
                 work.extend(self.ssa.uses[step].iter().map(|(_, id)| *id));
             }
         }
-        match (is_section, differs) {
-            (true, _) => Fork::Sections,
-            (_, true) => Fork::Varies,
-            _ => Fork::Same,
-        }
+        if differs { Fork::Varies } else { Fork::Same }
     }
 
     fn branch(&self, at: usize, step: &Step) -> Fork {
@@ -188,8 +187,17 @@ impl Function<'_, '_> {
             let is_guard = a.end != b.end && (self.ends_share_of(end, from) || self.are_handed(from, end));
             return is_guard.then_some(Fork::Guard(way));
         }
-        if matches!(condition, Condition::Equal | Condition::NotEqual) {
-            return None;
+        if let Some(equal) = match condition {
+            Condition::Equal => Some(1),
+            Condition::NotEqual => Some(0),
+            _ => None,
+        } {
+            let is_last = |end: usize, all: usize| {
+                let shared_out = step.operands.get(all).map(|spot| self.operand(at, *spot));
+                id(end).is_some_and(|end| self.ends_share(end))
+                    && shared_out.is_some_and(|value| self.is_shared_out(value, id(all)))
+            };
+            return (is_last(0, 1) || is_last(1, 0)).then_some(Fork::Last(equal));
         }
         // Chunks by the thread's number, stepped by the team's size.
         let chunked = |value: Value, id: Option<Id>| {
@@ -202,6 +210,27 @@ impl Function<'_, '_> {
             return Some(Fork::Guard(more?));
         }
         None
+    }
+
+    /// Whether a value is where a share ends: where it begins, and its length.
+    fn ends_share(&self, end: Id) -> bool {
+        let Def::Result { step, .. } = self.ssa.defs[end] else { return false };
+        let uses = &self.ssa.uses[step];
+        uses.iter().any(|(_, from)| self.value(*from).is_index() && self.ends_share_of(end, self.root(*from)))
+    }
+
+    /// Whether this is the number of iterations that the team's threads share out.
+    fn is_shared_out(&self, value: Value, id: Option<Id>) -> bool {
+        let steps = self.graph.steps.iter().enumerate().filter(|(_, step)| step.kind == Kind::Divide);
+        steps.into_iter().any(|(at, step)| {
+            let by_team = step.operands.first().is_some_and(|spot| self.operand(at, *spot).classes.is_team());
+            let all = self.ssa.used(at, crate::decode::abi::RAX);
+            by_team
+                && all.is_some_and(|all| {
+                    let constant = self.value(all).constant;
+                    Some(self.root(all)) == id || (constant.is_some() && constant == value.constant)
+                })
+        })
     }
 
     /// Whether a value is another one and the length of a share.
@@ -220,8 +249,11 @@ impl Function<'_, '_> {
         is(*a, *b) || is(*b, *a)
     }
 
-    /// Whether these are the bounds that a task was handed.
+    /// Whether these are the bounds that a task or a thread was handed.
     fn are_handed(&self, from: Id, end: Id) -> bool {
+        if self.is_filled(from) && self.goes_back_to_filled(end, 0) {
+            return true;
+        }
         let is_load = |id: Id| match self.ssa.defs[id] {
             Def::Result { step, .. } => self.graph.steps[step].loads && self.graph.steps[step].kind == Kind::Move,
             _ => false,
@@ -229,10 +261,33 @@ impl Function<'_, '_> {
         self.mode == super::Mode::TaskLoop && is_load(from) && is_load(end)
     }
 
+    /// Whether LLVM's runtime has put a share's bound there.
+    fn is_filled(&self, id: Id) -> bool {
+        let Def::Result { step, .. } = self.ssa.defs[id] else { return false };
+        matches!(self.frames.steps[step].callee, Callee::Import(name) if role(name) == Role::Share)
+    }
+
+    /// The lesser of a share's end and the loop's.
+    fn goes_back_to_filled(&self, id: Id, depth: usize) -> bool {
+        let id = self.root(id);
+        match &self.ssa.defs[id] {
+            _ if self.is_filled(id) => true,
+            Def::Phi { inputs, .. } if depth < 2 => {
+                inputs.iter().any(|input| self.goes_back_to_filled(*input, depth + 1))
+            }
+            Def::Result { step, .. } if depth < 2 && self.graph.steps[*step].kind == Kind::Select => {
+                let operands = self.graph.steps[*step].operands.iter();
+                let mut ids = operands.flat_map(|spot| self.ssa.operand(*step, *spot));
+                ids.any(|input| self.goes_back_to_filled(input, depth + 1))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a loop's index that is stepped by the team's size begins with this.
     fn begins_steps(&self, from: Id) -> bool {
         let phis = self.ssa.defs.iter().enumerate().filter_map(|(id, def)| match def {
-            Def::Phi { block, inputs } if self.is_header(*block) && self.value(id).stepping => Some(inputs),
+            Def::Phi { block, inputs, .. } if self.is_header(*block) && self.value(id).stepping => Some(inputs),
             _ => None,
         });
         phis.flatten().any(|input| {
@@ -302,6 +357,11 @@ impl Function<'_, '_> {
             (Fork::Section(with), _) => {
                 if with.get(way) == Some(&true) { Context::Once } else { context }
             }
+            (Fork::Sections, _) => match self.graph.blocks[block].zero {
+                Some(zero) if self.graph.blocks[block].next.get(way) != Some(&zero) => Context::Once,
+                _ => context,
+            },
+            (Fork::Last(with), Context::Share) if way == with => Context::Once,
             (Fork::First(with), Context::Repeated) => {
                 if way == with { Context::Once } else { Context::Repeated }
             }
@@ -318,6 +378,8 @@ impl Function<'_, '_> {
 
 fn granted(grant: Grant, by: Option<i64>, condition: Condition, unequal: Option<usize>) -> Fork {
     match (grant, by, unequal) {
+        // What is done then is looked at as a reduction's end.
+        (Grant::Reduces, Some(_), _) => Fork::Same,
         (Grant::SingleCopy, Some(0), Some(way)) => Fork::Granted(grant, 1 - way),
         (Grant::Section, Some(0), Some(way)) => Fork::Section([way == 0, way == 1]),
         (Grant::Section, Some(_), Some(way)) => Fork::Section([way != 0, way != 1]),

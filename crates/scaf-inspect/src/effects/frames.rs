@@ -69,6 +69,8 @@ pub(super) struct Spotted<'e> {
     pub arguments: [Known; ARGUMENTS.len()],
     /// The frame's places that a call fills, and their bytes.
     pub fills: Vec<(u64, i64, usize)>,
+    /// Which of the function's arguments that it fills each of them is.
+    pub filled: Vec<usize>,
     /// It may change and read whatever is exposed.
     pub reaches: bool,
 }
@@ -77,8 +79,6 @@ pub(super) struct Frames<'e> {
     pub steps: Vec<Spotted<'e>>,
     /// By base, from where on the frame may be reached by other code or by addresses that aren't followed.
     pub exposed: BTreeMap<u64, i64>,
-    /// An address in the frame was put into memory.
-    pub leaked: bool,
 }
 
 struct Search<'c, 'e, 'g, 'a> {
@@ -99,9 +99,10 @@ pub(super) fn frames<'e>(
         callee: Callee::Unknown,
         arguments: [Known::Nothing; ARGUMENTS.len()],
         fills: Vec::new(),
+        filled: Vec::new(),
         reaches: false,
     };
-    let frames = Frames { steps: vec![none; graph.steps.len()], exposed: BTreeMap::new(), leaked: false };
+    let frames = Frames { steps: vec![none; graph.steps.len()], exposed: BTreeMap::new() };
     let mut search = Search { code, graph, takes, frames };
     let mut entry = State { registers: [Known::Nothing; REGISTERS], places: BTreeMap::new() };
     entry.registers[STACK_POINTER] = Known::Frame { base: 0, offset: 0 };
@@ -127,7 +128,6 @@ pub(super) fn frames<'e>(
     }
     // What was seen on the way may have been known better than it is.
     search.frames.exposed.clear();
-    search.frames.leaked = false;
     for (block, state) in states.into_iter().enumerate() {
         if let Some(state) = state {
             search.walk(block, state);
@@ -220,7 +220,7 @@ impl Search<'_, '_, '_, '_> {
         let arguments = ARGUMENTS.map(|register| state.registers[register]);
         let name = if let Callee::Import(name) = callee { name } else { "" };
         let filled = runtime::fills(name);
-        let mut fills = Vec::new();
+        let (mut fills, mut which) = (Vec::new(), Vec::new());
         let mut reaches = false;
         let takes = (self.takes)(&callee);
         for (number, (known, register)) in arguments.into_iter().zip(ARGUMENTS).enumerate() {
@@ -229,8 +229,9 @@ impl Search<'_, '_, '_, '_> {
             }
             match known {
                 Known::Frame { base, offset } if filled.iter().any(|(it, _)| usize::from(*it) == number) => {
-                    let bytes = filled.iter().find(|(it, _)| usize::from(*it) == number);
-                    fills.push((base, offset, bytes.map_or(8, |(_, bytes)| usize::from(*bytes))));
+                    let at = filled.iter().position(|(it, _)| usize::from(*it) == number).unwrap_or(0);
+                    fills.push((base, offset, filled.get(at).map_or(8, |(_, bytes)| usize::from(*bytes))));
+                    which.push(at);
                 }
                 _ => {
                     self.expose(known);
@@ -239,14 +240,23 @@ impl Search<'_, '_, '_, '_> {
             }
         }
         // Arguments on the stack follow the sixth.
-        if let Some((_, bytes)) = filled.iter().find(|(it, _)| usize::from(*it) == ARGUMENTS.len())
+        if let Some(last) = filled.iter().position(|(it, _)| usize::from(*it) == ARGUMENTS.len())
             && let Known::Frame { base, offset } = state.registers[STACK_POINTER]
             && let Some(Known::Frame { base, offset }) = state.places.get(&(base, offset)).copied()
         {
-            fills.push((base, offset, usize::from(*bytes)));
+            fills.push((base, offset, usize::from(filled[last].1)));
+            which.push(last);
+        } else if filled.len() < ARGUMENTS.len()
+            && let Known::Frame { base, offset } = state.registers[STACK_POINTER]
+            && let Some(known) = state.places.get(&(base, offset)).copied()
+            && known.is_frame()
+        {
+            self.expose(known);
+            reaches |= matches!(callee, Callee::Local(_) | Callee::Unknown);
         }
         let spotted = &mut self.frames.steps[at];
-        (spotted.callee, spotted.arguments, spotted.fills, spotted.reaches) = (callee, arguments, fills, reaches);
+        (spotted.callee, spotted.arguments, spotted.reaches) = (callee, arguments, reaches);
+        (spotted.fills, spotted.filled) = (fills, which);
         for register in SCRATCH {
             state.registers[register] = Known::Nothing;
         }
@@ -316,9 +326,8 @@ impl Search<'_, '_, '_, '_> {
         }
         // Into memory, or a vector, from which it isn't followed.
         let away = matches!(operands.first(), Some(Spot::Register(register)) if *register >= REGISTERS);
-        if result.is_frame() && ((step.stores && step.kind != Kind::Push) || away) {
+        if result.is_frame() && ((step.stores && step.kind != Kind::Push) || away) && !self.is_argument(place, top) {
             self.expose(result);
-            self.frames.leaked = true;
         }
         if let (Place::Own { base, offset }, true) = (place, step.stores) {
             state.places.retain(|(its, at), _| *its != base || (*at - offset).abs() >= 8);
@@ -349,6 +358,13 @@ impl Search<'_, '_, '_, '_> {
             }
             _ => memory.fixed.map_or(Known::Nothing, Known::Fixed),
         }
+    }
+
+    /// Whether a place is where the first argument behind the registers' lies: what that points to is found when
+    /// the call is met.
+    fn is_argument(&self, place: Place, top: Known) -> bool {
+        matches!((place, top), (Place::Own { base, offset }, Known::Frame { base: its, offset: lowest })
+            if base == its && offset == lowest)
     }
 
     fn slot(&self, step: &Step) -> Known {

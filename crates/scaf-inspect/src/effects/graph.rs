@@ -31,6 +31,8 @@ pub(super) struct Block {
     pub before: Vec<usize>,
     /// Its end returns to the caller, itself or by another function's.
     pub returns: bool,
+    /// Of a switch, where it goes on for the number zero, if that is known.
+    pub zero: Option<usize>,
 }
 
 impl Block {
@@ -49,6 +51,8 @@ struct Search<'c, 'e> {
     next: BTreeMap<u64, Vec<u64>>,
     leaving: BTreeSet<u64>,
     switches: BTreeSet<u64>,
+    /// Their first cases.
+    zeros: BTreeMap<u64, u64>,
     tables: BTreeSet<u64>,
 }
 
@@ -61,6 +65,7 @@ pub(super) fn graph(code: &Code<'_>, entry: u64) -> Result<Graph, Finding> {
         next: BTreeMap::new(),
         leaving: BTreeSet::new(),
         switches: BTreeSet::new(),
+        zeros: BTreeMap::new(),
         tables: BTreeSet::new(),
     };
     loop {
@@ -176,12 +181,13 @@ impl Search<'_, '_> {
         for at in &self.switches {
             let Some(step) = self.steps.get(at) else { continue };
             let cases = self.cases(step, &inside);
-            let Some(cases) = cases.filter(|cases| !cases.is_empty()) else {
+            let Some(cases) = cases.filter(|(cases, _)| !cases.is_empty()) else {
                 return Err(Finding::at(*at, "jumps to where could not be made out"));
             };
             found.push((*at, cases));
         }
-        for (at, cases) in found {
+        for (at, (cases, zero)) in found {
+            self.zeros.extend(zero.map(|zero| (at, zero)));
             for case in &cases {
                 self.lead(*case, None);
             }
@@ -190,10 +196,13 @@ impl Search<'_, '_> {
         Ok(!self.work.is_empty())
     }
 
-    fn cases(&self, step: &Step, inside: &dyn Fn(u64) -> bool) -> Option<Vec<u64>> {
+    /// All cases, and the first one if there is one table.
+    fn cases(&self, step: &Step, inside: &dyn Fn(u64) -> bool) -> Option<(Vec<u64>, Option<u64>)> {
         let memory = step.memory.filter(|memory| memory.base.is_none() && memory.has_index);
         if let Some(memory) = memory {
-            return self.code.jump_table((memory.displacement, None), true, inside).ok();
+            let table = (memory.displacement, None);
+            let first = self.code.first_case(memory.displacement, true);
+            return self.code.jump_table(table, true, inside).ok().map(|cases| (cases, first));
         }
         let Target::Register(register) = step.target else { return None };
         // A switch adds a distance to the table's address; anything else is a pointer to a function.
@@ -202,14 +211,20 @@ impl Search<'_, '_> {
         if !matches!(last, Some(Kind::Add | Kind::Address)) {
             return None;
         }
-        let mut cases = Vec::new();
+        let (mut cases, mut used) = (Vec::new(), Vec::new());
         for table in &self.tables {
             let next = self.tables.range(table + 1..).next().copied();
-            cases.extend(self.code.jump_table((*table, next), false, inside).ok()?);
+            let its = self.code.jump_table((*table, next), false, inside).ok()?;
+            used.extend((!its.is_empty()).then_some(*table));
+            cases.extend(its);
         }
         cases.sort_unstable();
         cases.dedup();
-        Some(cases)
+        let first = match used.as_slice() {
+            [only] => self.code.first_case(*only, false),
+            _ => None,
+        };
+        Some((cases, first))
     }
 
     fn finish(self, entry: u64) -> Graph {
@@ -224,6 +239,7 @@ impl Search<'_, '_> {
                     block.returns = self.leaving.contains(&at);
                     let next = self.next.get(&at).into_iter().flatten();
                     block.next = next.filter_map(|target| numbers.get(target).copied()).collect();
+                    block.zero = self.zeros.get(&at).and_then(|zero| numbers.get(zero)).copied();
                     break;
                 }
                 at = step.next;

@@ -16,6 +16,7 @@ mod cycles;
 mod forks;
 mod frames;
 mod graph;
+mod kept;
 mod loops;
 mod runtime;
 mod ssa;
@@ -31,7 +32,7 @@ use graph::Graph;
 use loops::Loops;
 use runtime::{Role, role};
 use ssa::{Id, Ssa};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use taints::Taint;
 use values::Value;
@@ -101,6 +102,8 @@ struct Function<'c, 'e> {
     share_loops: BTreeSet<usize>,
     cycles: Vec<Cycle>,
     cycle_of: HashMap<Id, usize>,
+    /// Places in the frame at the beginning of an iteration that doesn't look at what stands there.
+    renewed: HashSet<Id>,
     rests: BTreeSet<usize>,
     taints: Vec<Taint>,
 }
@@ -295,12 +298,14 @@ impl<'e> Prover<'_, 'e> {
             share_loops: BTreeSet::new(),
             cycles: Vec::new(),
             cycle_of: HashMap::new(),
+            renewed: HashSet::new(),
             rests: BTreeSet::new(),
             taints: Vec::new(),
         };
         let settles = looked.evaluate() && {
             looked.find_contexts();
             looked.find_share_loops();
+            looked.find_renewed();
             looked.find_cycles();
             looked.find_taints()
         };
@@ -321,7 +326,7 @@ impl Function<'_, '_> {
         for (n, b) in self.graph.blocks.iter().enumerate() {
             eprintln!("block {n} {:?} {:?} next {:?} share {}", self.contexts[n], self.forks[n], b.next, self.share_loops.contains(&n));
             for (id, def) in self.ssa.defs.iter().enumerate() {
-                if let ssa::Def::Phi { block, inputs } = def && *block == n && self.ssa.find(id) == id {
+                if let ssa::Def::Phi { block, inputs, .. } = def && *block == n && self.ssa.find(id) == id {
                     eprintln!("    v{id} = phi {inputs:?} {:?} {:?} cycle {:?}", self.taint(id), self.value(id).classes,
                         self.cycle_of.get(&id).map(|c| (self.cycles[*c].goes, self.cycles[*c].begins.clone(), self.cycles[*c].takes.clone())));
                 }

@@ -8,6 +8,12 @@ use scaf_functions::library::{self, Class, traits};
 pub(super) enum Role {
     /// Says whether there are iterations for this thread.
     Chunk,
+    /// Gives each thread its share of a loop.
+    Share,
+    /// Says how a thread's sums are to be combined with the others'.
+    Reduces,
+    /// The thread's number among all, which compilers hand on to the runtime.
+    Global,
     /// Says which of the sections is this thread's, or none.
     Section,
     /// Says whether this thread is the one.
@@ -22,8 +28,8 @@ pub(super) enum Role {
     ThreadNumber,
     /// Starts a region of this function: the argument's number.
     Region(usize),
-    /// Makes a task of the first argument.
-    Task,
+    /// Makes a task of the argument of this number.
+    Task(usize),
     /// Makes tasks of the first argument, each with some of the iterations.
     TaskLoop,
     /// Changes nothing, and answers all threads the same.
@@ -37,6 +43,9 @@ pub(super) enum Role {
 pub(super) fn role(name: &str) -> Role {
     if let Some(rest) = name.strip_prefix("GOMP_") {
         return of_gomp(rest);
+    }
+    if let Some(rest) = name.strip_prefix("__kmpc_") {
+        return of_kmpc(rest);
     }
     match tells(name) {
         Tells::TeamSize => return Role::TeamSize,
@@ -66,11 +75,30 @@ fn of_gomp(name: &str) -> Role {
         "single_copy_end" | "taskwait" | "taskgroup_start" | "taskgroup_end" | "taskyield" => Role::Neutral,
         "critical_start" | "critical_end" | "critical_name_start" | "critical_name_end" => Role::Neutral,
         "atomic_start" | "atomic_end" | "ordered_start" | "ordered_end" => Role::Neutral,
-        "task" => Role::Task,
+        "task" => Role::Task(0),
         "taskloop" | "taskloop_ull" => Role::TaskLoop,
         "parallel" | "parallel_sections" => Role::Region(0),
         _ if name.starts_with("parallel_loop_") && !name.ends_with("_start") => Role::Region(0),
         _ if loops.is_some() && !fills_of_loop(name).is_empty() => Role::Chunk,
+        _ => Role::Unknown,
+    }
+}
+
+fn of_kmpc(name: &str) -> Role {
+    match name {
+        "fork_call" => Role::Region(2),
+        "barrier" | "for_static_fini" => Role::Ends,
+        "single" | "master" => Role::Single,
+        "end_single" | "end_master" | "critical" | "critical_with_hint" | "end_critical" | "ordered" => Role::Neutral,
+        "end_ordered" | "omp_taskwait" | "omp_taskyield" | "taskgroup" | "end_taskgroup" | "flush" => Role::Neutral,
+        "end_reduce" | "end_reduce_nowait" | "push_num_threads" | "push_proc_bind" => Role::Neutral,
+        "reduce" | "reduce_nowait" => Role::Reduces,
+        "global_thread_num" => Role::Global,
+        "omp_task_alloc" => Role::Task(5),
+        "omp_task" | "omp_task_begin_if0" | "omp_task_complete_if0" | "omp_task_with_deps" => Role::Harmless,
+        _ if name.starts_with("for_static_init_") => Role::Share,
+        _ if name.starts_with("dispatch_next_") => Role::Chunk,
+        _ if name.starts_with("dispatch_init_") || name.starts_with("dispatch_fini_") => Role::Neutral,
         _ => Role::Unknown,
     }
 }
@@ -93,7 +121,13 @@ pub(super) fn fills(name: &str) -> &'static [(u8, u8)] {
         "frexp" | "frexpf" => &[(0, 4)],
         "modf" => &[(0, 8)],
         "modff" => &[(0, 4)],
-        _ => name.strip_prefix("GOMP_").map_or(&[], fills_of_loop),
+        _ => match name.strip_prefix("__kmpc_") {
+            Some("for_static_init_4" | "for_static_init_4u") => &[(3, 4), (4, 4), (5, 4), (6, 4)],
+            Some("for_static_init_8" | "for_static_init_8u") => &[(3, 4), (4, 8), (5, 8), (6, 8)],
+            Some("dispatch_next_4" | "dispatch_next_4u") => &[(2, 4), (3, 4), (4, 4), (5, 4)],
+            Some("dispatch_next_8" | "dispatch_next_8u") => &[(2, 4), (3, 8), (4, 8), (5, 8)],
+            _ => name.strip_prefix("GOMP_").map_or(&[], fills_of_loop),
+        },
     }
 }
 
@@ -120,9 +154,9 @@ pub(super) fn float_arguments(name: &str) -> usize {
         ["pow", "atan2", "hypot", "fmod", "fmax", "fmin", "copysign", "remainder", "nextafter"];
     let bare = name.strip_suffix('f').unwrap_or(name);
     match role(name) {
+        _ if ["omp_", "GOMP_", "__kmpc_"].iter().any(|start| name.starts_with(start)) => 0,
         Role::Computes if bare == "fma" => 3,
         Role::Computes if TWO.contains(&bare) || bare == "fdim" || name.starts_with("_ZGV") => 2,
-        Role::Computes if name.starts_with("omp_") => 0,
         Role::Computes => 1,
         Role::Harmless if !name.contains("printf") => 0,
         Role::Harmless | Role::Unknown => 8,

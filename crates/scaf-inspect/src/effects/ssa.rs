@@ -5,7 +5,7 @@ use super::frames::{Frames, Place};
 use super::graph::Graph;
 use super::runtime;
 use crate::decode::abi::{ARGUMENTS, RAX, RDX, SCRATCH, STACK_POINTER};
-use crate::decode::{Flow, RegisterSet, Spot, Step};
+use crate::decode::{FLAGS, Flow, Kind, RegisterSet, Spot, Step};
 use crate::size_use::Callee;
 use std::collections::{BTreeMap, HashMap};
 
@@ -25,7 +25,7 @@ pub(super) enum Def {
     /// What stood there when the function began.
     Entry(Loc),
     /// What came along from one of the blocks before, in their order.
-    Phi { block: usize, inputs: Vec<Id> },
+    Phi { block: usize, loc: Loc, inputs: Vec<Id> },
     /// What a step left there.
     Result { step: usize, loc: Loc },
 }
@@ -39,11 +39,17 @@ pub(super) struct Ssa {
     same: Vec<Id>,
     /// The places in the frame, by base and offset, from the first on.
     parts: Vec<(u64, i64)>,
+    /// Places that other code may reach.
+    exposed: Vec<Loc>,
 }
 
 impl Ssa {
     pub fn find(&self, id: Id) -> Id {
         self.same[id]
+    }
+
+    pub fn is_exposed(&self, loc: Loc) -> bool {
+        self.exposed.contains(&loc)
     }
 
     /// Where in the frame this place begins.
@@ -286,6 +292,12 @@ impl Build<'_, '_, '_> {
         if step.loads || (step.stores && self.is_partial(at)) {
             all.extend(self.covered(at));
         }
+        let is_llvms = matches!(spotted.callee, Callee::Import(name) if name.starts_with("__kmpc_"));
+        if is_llvms {
+            // The loop's bounds come the same way as the share's go.
+            let fills = spotted.fills.iter();
+            all.extend(fills.flat_map(|(base, offset, bytes)| self.parts_of(*base, *offset, *bytes)));
+        }
         if reaches || place == Place::SomewhereOwn && (step.loads || step.stores) {
             all.extend(&self.exposed);
         }
@@ -348,7 +360,7 @@ impl Build<'_, '_, '_> {
         if block == 0 || self.graph.blocks[block].before.is_empty() {
             self.defs.push(Def::Entry(loc));
         } else {
-            self.defs.push(Def::Phi { block, inputs: Vec::new() });
+            self.defs.push(Def::Phi { block, loc, inputs: Vec::new() });
             self.work.push((id, loc));
         }
         self.begins.insert((block, loc), id);
@@ -369,9 +381,35 @@ impl Build<'_, '_, '_> {
         }
     }
 
+    /// What a step copies there, if it does no more than that.
+    fn copied(&self, step: usize, loc: Loc, uses: &[(Loc, Id)]) -> Option<Id> {
+        let its = &self.graph.steps[step];
+        let own = matches!(self.frames.steps[step].place, Place::Own { .. });
+        let copies = match its.kind {
+            Kind::Move => own || (!its.loads && !its.stores),
+            Kind::Push => is_in_frame(loc),
+            Kind::Pop | Kind::Leave => own,
+            Kind::Widen => true,
+            _ => false,
+        };
+        let mut ids: Vec<Id> = uses.iter().map(|(_, id)| *id).collect();
+        ids.dedup();
+        match ids.as_slice() {
+            [only] if copies && loc != FLAGS && its.flow == Flow::Next => Some(*only),
+            _ => None,
+        }
+    }
+
     /// Drops those that only hand on one value.
     fn finish(mut self, mut uses: Vec<Vec<(Loc, Id)>>, makes: Vec<Vec<(Loc, Id)>>) -> Ssa {
         let mut same: Vec<Id> = (0..self.defs.len()).collect();
+        for (id, def) in self.defs.iter().enumerate() {
+            if let Def::Result { step, loc } = def
+                && let Some(source) = self.copied(*step, *loc, &uses[*step])
+            {
+                same[id] = source;
+            }
+        }
         let root = |same: &[Id], mut id: Id| {
             while same[id] != id {
                 id = same[id];
@@ -410,14 +448,20 @@ impl Build<'_, '_, '_> {
         uses.iter_mut().flatten().for_each(|(_, id)| *id = same[*id]);
         let mut parts = vec![(0, 0); self.parts.len()];
         self.parts.iter().for_each(|(part, loc)| parts[loc - REST - 1] = *part);
-        Ssa { defs: self.defs, uses, makes, same, parts }
+        Ssa { defs: self.defs, uses, makes, same, parts, exposed: self.exposed }
     }
 }
 
 /// The registers in which a function of that name may take arguments.
 pub(super) fn taken_by_name(name: &str) -> RegisterSet {
     let mut all = RegisterSet::default();
-    let general = crate::functions::arguments(name).min(ARGUMENTS.len());
+    let known = crate::functions::arguments(name);
+    // Those that hand out chunks take places for the bounds last.
+    let chunk = match (runtime::role(name), runtime::fills(name).last()) {
+        (runtime::Role::Chunk, Some((last, _))) => usize::from(*last) + 1,
+        _ => known,
+    };
+    let general = known.min(chunk).min(ARGUMENTS.len());
     ARGUMENTS.iter().take(general).for_each(|register| all.insert(*register));
     (0..runtime::float_arguments(name)).for_each(|number| all.insert(VECTORS + number));
     all

@@ -67,7 +67,7 @@ impl Function<'_, '_> {
         }
         match &self.ssa.defs[id] {
             Def::Entry(_) => Taint::Clean,
-            Def::Phi { block, inputs } => self.taint_of_phi(id, *block, inputs),
+            Def::Phi { block, inputs, .. } => self.taint_of_phi(id, *block, inputs),
             Def::Result { step, loc } => self.taint_of_result(*step, *loc),
         }
     }
@@ -111,6 +111,9 @@ impl Function<'_, '_> {
     }
 
     fn taint_of_phi(&self, id: Id, block: usize, inputs: &[Id]) -> Taint {
+        if self.renewed.contains(&id) {
+            return Taint::Clean;
+        }
         let worst = self.worst(inputs);
         if worst == Taint::Bad {
             return Taint::Bad;
@@ -118,7 +121,9 @@ impl Function<'_, '_> {
         let values = || inputs.iter().map(|input| self.value(*input));
         if self.share_loops.contains(&block) {
             // What the iteration before has left, unless it is the bounds of the next chunk.
-            let is_dealt = values().all(|value| value.is_index())
+            let index = Classes::START.or(Classes::STEPPED).or(Classes::THREAD).or(Classes::THREAD_PART);
+            let is_index = self.values[id].is_some_and(Value::is_index);
+            let is_dealt = (is_index && values().all(|value| value.classes.has(index)))
                 || self.values[id].is_some_and(|value| value.grant.is_some());
             return if is_dealt && worst == Taint::Clean { Taint::Clean } else { Taint::Bad };
         }

@@ -22,6 +22,8 @@ pub(super) enum Grant {
     Single,
     /// To those who get nothing.
     SingleCopy,
+    /// How to combine sums.
+    Reduces,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -143,7 +145,7 @@ impl Function<'_, '_> {
     fn value_of(&self, id: Id) -> Option<Value> {
         match &self.ssa.defs[id] {
             Def::Entry(_) => Some(Value::SAME),
-            Def::Phi { block, inputs } => {
+            Def::Phi { block, inputs, .. } => {
                 let at_loop = self.is_header(*block);
                 let known = inputs.iter().filter_map(|input| self.values[*input]);
                 known.reduce(|a, b| a.join(b, at_loop))
@@ -299,10 +301,13 @@ impl Function<'_, '_> {
             Callee::Unknown => return Value { varies: true, ..Value::SAME },
         };
         if is_in_frame(loc) {
-            return match (role(name), spotted.fills.first(), self.fill_of(at, loc)) {
-                (Role::Chunk, Some(_), Some(0)) => Value::of(Classes::START),
-                (Role::Chunk, Some(_), Some(_)) => Value { end: true, ..Value::of(Classes::START) },
-                (_, _, Some(_)) => answer,
+            let is_llvms = usize::from(name.starts_with("__kmpc_"));
+            let filled = self.fill_of(at, loc);
+            return match (role(name), filled.map(|filled| filled.wrapping_sub(is_llvms))) {
+                (Role::Chunk | Role::Share, Some(0)) => Value::of(Classes::START),
+                (Role::Chunk | Role::Share, Some(1)) => Value { end: true, ..Value::of(Classes::START) },
+                (Role::Chunk | Role::Share, _) => Value { varies: true, ..Value::SAME },
+                (_, Some(_)) => answer,
                 _ => Value { varies: true, ..Value::SAME },
             };
         }
@@ -313,19 +318,21 @@ impl Function<'_, '_> {
             (Role::Section, RAX) => Value { grant: Some(Grant::Section), varies: true, ..Value::SAME },
             (Role::Single, RAX) => Value { grant: Some(Grant::Single), varies: true, ..Value::SAME },
             (Role::SingleCopy, RAX) => Value { grant: Some(Grant::SingleCopy), varies: true, ..Value::SAME },
+            (Role::Reduces, RAX) => Value { grant: Some(Grant::Reduces), varies: true, ..Value::SAME },
             (Role::Computes, RAX | VECTORS) => answer,
             _ => Value { varies: true, ..Value::SAME },
         }
     }
 
-    /// Which of the places that a call fills this is a part of.
+    /// Which of what a function fills this is a part of.
     fn fill_of(&self, at: usize, loc: Loc) -> Option<usize> {
         let fills = &self.frames.steps[at].fills;
         let part = self.ssa.part(loc)?;
-        fills.iter().position(|(base, offset, bytes)| {
+        let at_fill = fills.iter().position(|(base, offset, bytes)| {
             let last = offset.saturating_add((*bytes).max(1) as i64 - 1);
             part.0 == *base && (*offset..=last).contains(&part.1)
-        })
+        })?;
+        self.frames.steps[at].filled.get(at_fill).copied()
     }
 
     fn computed(&self, at: usize, loc: Loc) -> Value {
@@ -417,13 +424,15 @@ impl Function<'_, '_> {
             Kind::Select => {
                 let flags = self.ssa.used(at, FLAGS).map_or(Value::SAME, |id| self.value(id));
                 let value = of(0).join(of(1), false);
-                Value { varies: value.varies || flags.varies, ..value }
+                let tells = flags.classes.is_confined() && value.classes.is_clean();
+                let classes = if tells { Classes::THREAD_PART } else { value.classes };
+                Value { varies: value.varies || flags.differs(), classes, ..value }
             }
             Kind::Flag => {
                 let flags = self.ssa.used(at, FLAGS).map_or(Value::SAME, |id| self.value(id));
-                let tells = !flags.classes.is_clean();
+                let tells = flags.classes.is_confined();
                 let classes = if tells { Classes::THREAD_PART } else { Classes::CLEAN };
-                Value { varies: flags.varies, ..Value::of(classes) }
+                Value { varies: flags.differs(), ..Value::of(classes) }
             }
             _ => all(),
         }

@@ -91,7 +91,7 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
         let why = format!("{} {}", code.describe(finding.address), finding.what);
         if finding.unknown { SizeUse::unknown(why) } else { SizeUse::depends(why) }
     };
-    let mut analysis = Analysis::new(code, mentions.calls.keys().copied().collect());
+    let mut analysis = Analysis::new(code, mentions.calls.keys().copied().collect(), starts_regions(elf));
     let mut work: BTreeSet<u64> = analysis.querying.clone();
     while let Some(function) = work.pop_first() {
         let returned = analysis.summary(function, &NOTHING).map_err(as_verdict)?;
