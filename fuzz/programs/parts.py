@@ -289,7 +289,7 @@ PURE = {
     double total = 0, most = -1, product = 1;
 #pragma omp parallel for SCHEDULE reduction(+ : total) reduction(max : most) reduction(* : product) CLAUSES
     for (int i = 0; i < 256; i++) { total += cells[i] * 2; most = cells[i] > most ? cells[i] : most;
-        product *= i % 64 ? 1 : 2; }""", "result += (long)(total + most + product);"),
+        product *= i % 64 ? 1 : 3; }""", "result += (long)(total + most + product);"),
     "bits": ("", """unsigned long all = ~0ul, any = 0, odd = 0;
 #pragma omp parallel for SCHEDULE reduction(& : all) reduction(| : any) reduction(^ : odd) CLAUSES
     for (int i = 0; i < 256; i++) { all &= ~(i & 4ul); any |= 1ul << (work(i) % 60); odd ^= i * 31ul; }""",

@@ -8,7 +8,7 @@ use super::ssa::{Def, Id};
 use super::taints::Taint;
 use super::values::Value;
 use super::{Finding, Function, Mode, Prover};
-use crate::decode::abi::ARGUMENTS;
+use crate::decode::abi::{ARGUMENTS, STACK_POINTER};
 use crate::decode::{FLAGS, Flow, Kind, Spot};
 use crate::functions::{fills_memory, never_returns};
 use crate::size_use::{Callee, Classes};
@@ -31,12 +31,12 @@ impl Function<'_, '_> {
         self.check_waits()
     }
 
-    fn error(&self, at: usize, what: &'static str) -> Finding {
+    pub fn error(&self, at: usize, what: &'static str) -> Finding {
         Finding::at(self.graph.steps[at].address, what)
     }
 
     /// Why a value may have no effect.
-    fn harm(&self, taint: Taint, value: Value) -> Option<&'static str> {
+    pub fn harm(&self, taint: Taint, value: Value) -> Option<&'static str> {
         match taint {
             Taint::Clean if value.classes.is_confined() => Some(TELLS),
             Taint::Clean => None,
@@ -44,7 +44,7 @@ impl Function<'_, '_> {
         }
     }
 
-    fn check_fork(&self, block: usize) -> Result<(), Finding> {
+    pub fn check_fork(&self, block: usize) -> Result<(), Finding> {
         let Some(at) = self.last_step(block) else { return Ok(()) };
         let flow = self.graph.steps[at].flow;
         if flow != Flow::Branch && self.graph.blocks[block].next.len() < 2 {
@@ -60,10 +60,17 @@ impl Function<'_, '_> {
         }
         let what = match (self.forks[block], self.contexts[block]) {
             (Fork::Unknown, _) => "decides by its thread's number or share, or by what isn't understood",
+            (Fork::First(_) | Fork::Rest, Context::Share) if !self.is_in_iteration(block) => return Ok(()),
             (Fork::First(_) | Fork::Rest, Context::Share | Context::Once) => {
                 "decides by its thread's number within an iteration"
             }
-            (Fork::Varies | Fork::Share | Fork::Last(_), Context::Repeated) => "decides outside of iterations by what differs between threads",
+            (Fork::First(_) | Fork::Guard(_) | Fork::Granted(..) | Fork::Rest, Context::Split) => {
+                "has loops or the like for some of the threads only"
+            }
+            (Fork::Guard(_) | Fork::Granted(..), Context::Once) if self.mode != Mode::Once => {
+                "has loops or the like for one of the threads only"
+            }
+            (Fork::Varies | Fork::Share | Fork::Last(_), Context::Repeated | Context::Split) => "decides outside of iterations by what differs between threads",
             (Fork::Sections, _) if self.graph.blocks[block].zero.is_none() => {
                 "has sections in a form that isn't understood"
             }
@@ -72,7 +79,7 @@ impl Function<'_, '_> {
         Err(self.error(at, what))
     }
 
-    fn check_step(&self, prover: &mut Prover<'_, '_>, block: usize, at: usize) -> Result<(), Finding> {
+    pub fn check_step(&self, prover: &mut Prover<'_, '_>, block: usize, at: usize) -> Result<(), Finding> {
         let step = &self.graph.steps[at];
         let spotted = &self.frames.steps[at];
         if step.kind == Kind::Forbidden {
@@ -94,6 +101,12 @@ impl Function<'_, '_> {
             return Ok(());
         }
         let context = self.contexts[block];
+        if context == Context::Share && !self.is_in_iteration(block) && self.reduces(at) {
+            return Ok(());
+        }
+        if context == Context::Split {
+            return Err(self.error(at, REPEATS));
+        }
         if context == Context::Repeated {
             return if self.reduces(at) { Ok(()) } else { Err(self.error(at, REPEATS)) };
         }
@@ -114,16 +127,18 @@ impl Function<'_, '_> {
     }
 
     /// Whether a block is in a loop through a thread's iterations.
-    fn is_in_iteration(&self, block: usize) -> bool {
+    pub fn is_in_iteration(&self, block: usize) -> bool {
         self.loops.all.iter().any(|its| its.has(block) && self.deals_out(its))
     }
 
     /// Addresses in the own frame may be computed, compared with each other, and passed on.
-    fn check_addresses(&self, at: usize) -> Result<(), Finding> {
+    pub fn check_addresses(&self, at: usize) -> Result<(), Finding> {
         let step = &self.graph.steps[at];
         let is_frame = |spot: &Spot| self.operand(at, *spot).frame;
         let some = step.operands.iter().filter(|spot| **spot != Spot::Memory).any(is_frame);
-        if !some {
+        // Making room on the stack.
+        let moves_stack = step.operands.first() == Some(&Spot::Register(STACK_POINTER)) && !step.stores;
+        if !some || moves_stack {
             return Ok(());
         }
         let moves = match step.kind {
@@ -144,9 +159,13 @@ impl Function<'_, '_> {
         if moves { Ok(()) } else { Err(self.error(at, ADDRESS)) }
     }
 
-    fn check_call(&self, prover: &mut Prover<'_, '_>, block: usize, at: usize) -> Result<(), Finding> {
+    pub fn check_call(&self, prover: &mut Prover<'_, '_>, block: usize, at: usize) -> Result<(), Finding> {
         let spotted = &self.frames.steps[at];
-        let context = self.contexts[block];
+        // What isn't everybody's is nobody's to have effects.
+        let context = match self.contexts[block] {
+            Context::Split => Context::Repeated,
+            context => context,
+        };
         let name = match &spotted.callee {
             Callee::Unknown => return Err(self.error(at, "calls a function through a pointer")),
             Callee::Local(function) => {
@@ -204,7 +223,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether memory is set or copied from where a thread's share begins on, as far as the share goes.
-    fn fills_share(&self, at: usize) -> bool {
+    pub fn fills_share(&self, at: usize) -> bool {
         let of = |number: usize| {
             let id = self.ssa.used(at, ARGUMENTS[number]);
             id.map_or((Taint::Clean, Value::SAME), |id| (self.taint(id), self.value(id)))
@@ -217,7 +236,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether all threads share out one loop.
-    fn check_bounds(&self, at: usize) -> Result<(), Finding> {
+    pub fn check_bounds(&self, at: usize) -> Result<(), Finding> {
         let bounds = self.ssa.uses[at].iter().filter(|(loc, _)| super::ssa::is_in_frame(*loc));
         for (_, id) in bounds {
             if self.taint(*id) != Taint::Clean || self.value(*id).differs() {
@@ -228,8 +247,8 @@ impl Function<'_, '_> {
     }
 
     /// Whether what a call is passed may have an effect.
-    fn check_arguments(&self, at: usize, repeated: bool) -> Result<(), Finding> {
-        for (_, id) in &self.ssa.uses[at] {
+    pub fn check_arguments(&self, at: usize, repeated: bool) -> Result<(), Finding> {
+        for (_, id) in self.ssa.uses[at].iter().filter(|(_, id)| !self.junk.contains(id)) {
             let (taint, value) = (self.taint(*id), self.value(*id));
             if let Some(what) = self.harm(taint, value) {
                 return Err(self.error(at, what));
@@ -242,7 +261,7 @@ impl Function<'_, '_> {
     }
 
     /// A function that a call is handed, to be executed.
-    fn check_handed(
+    pub fn check_handed(
         &self,
         prover: &mut Prover<'_, '_>,
         at: usize,
@@ -258,7 +277,7 @@ impl Function<'_, '_> {
     }
 
     /// Loops that end by what others store: threads that wait for each other.
-    fn check_waits(&self) -> Result<(), Finding> {
+    pub fn check_waits(&self) -> Result<(), Finding> {
         for its in &self.loops.all {
             let fatal = |block: usize| {
                 let block = &self.graph.blocks[block];
@@ -282,7 +301,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether a branch out of a loop depends on memory, and on anything that changes from round to round.
-    fn looks(&self, its: &super::loops::Loop, at: usize) -> (bool, bool) {
+    pub fn looks(&self, its: &super::loops::Loop, at: usize) -> (bool, bool) {
         let (mut looks, mut changes) = (false, false);
         let mut met = BTreeSet::new();
         let mut work: Vec<Id> = self.ssa.uses[at].iter().map(|(_, id)| *id).collect();
@@ -306,146 +325,6 @@ impl Function<'_, '_> {
             }
         }
         (looks, changes)
-    }
-
-    /// Whether a store outside of iterations combines a sum of the thread's with shared memory.
-    fn reduces(&self, at: usize) -> bool {
-        let step = &self.graph.steps[at];
-        let address = self.address(at);
-        if self.tainted_address(at) != Taint::Clean || address.differs() || address.frame {
-            return false;
-        }
-        match (step.kind, step.operands.as_slice()) {
-            (Kind::Move, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
-            (Kind::CompareExchange, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
-            (kind, [Spot::Memory, spot]) => Op::of(kind).is_some_and(|op| self.is_sum(self.tainted(at, *spot).0, op)),
-            _ => false,
-        }
-    }
-
-    fn is_sum(&self, taint: Taint, op: Op) -> bool {
-        let extreme = |op: Op| matches!(op, Op::Least | Op::Most | Op::Extreme);
-        match taint {
-            Taint::Sum(its) => its == op || (op == Op::Extreme && extreme(its)) || (its == Op::Extreme && extreme(op)),
-            Taint::Counter { from_zero } => from_zero && op == Op::Add,
-            _ => false,
-        }
-    }
-
-    /// Whether an operand is what stands where `at` stores, combined with a sum.
-    fn is_combined(&self, at: usize, (by, spot): (usize, Spot), depth: usize) -> bool {
-        let [id] = *self.ssa.operand(by, spot) else { return false };
-        self.combines(at, self.root(id), depth)
-    }
-
-    fn combines(&self, at: usize, id: Id, depth: usize) -> bool {
-        match &self.ssa.defs[id] {
-            Def::Phi { inputs, .. } if depth < 3 => {
-                // Of two, the lesser or the greater.
-                let fits = |input: &Id| self.is_there(at, *input, 0) || self.is_sum(self.taint(*input), Op::Extreme);
-                inputs.iter().all(fits) && inputs.iter().any(|input| self.is_sum(self.taint(*input), Op::Extreme))
-            }
-            Def::Result { step, .. } => {
-                let its = &self.graph.steps[*step];
-                let op = if its.kind == Kind::Select { Some(Op::Extreme) } else { Op::of(its.kind) };
-                let (Some(op), Some((one, other))) = (op, its.sources()) else { return false };
-                let there = |number: usize| match (its.operands[number], self.ssa.operand(*step, its.operands[number]).as_slice()) {
-                    (Spot::Memory, []) => self.have_one_address(at, *step),
-                    (_, [only]) => self.is_there(at, *only, 0),
-                    _ => false,
-                };
-                let sum = |number: usize| self.is_sum(self.tainted(*step, its.operands[number]).0, op);
-                (there(one) && sum(other)) || (there(other) && sum(one) && its.kind != Kind::Subtract)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a value is what stands where `at` stores.
-    fn is_there(&self, at: usize, id: Id, depth: usize) -> bool {
-        let id = self.root(id);
-        match &self.ssa.defs[id] {
-            Def::Phi { inputs, .. } => depth > 4 || inputs.iter().all(|input| self.is_there(at, *input, depth + 1)),
-            Def::Result { step, .. } => {
-                let its = &self.graph.steps[*step];
-                let reads = matches!(its.kind, Kind::Move | Kind::CompareExchange) && its.loads;
-                reads && (*step == at || self.have_one_address(at, *step))
-            }
-            Def::Entry(_) => false,
-        }
-    }
-
-    /// Whether a branch repeats the exchange that ends a reduction, or skips it where it would change nothing.
-    fn ends_reduction(&self, block: usize) -> bool {
-        let Some(by) = self.last_step(block).and_then(|at| self.flags_of(at)) else { return false };
-        let step = &self.graph.steps[by];
-        if step.kind == Kind::CompareExchange {
-            return self.reduces(by);
-        }
-        let [one, other] = step.operands.as_slice() else { return false };
-        if step.kind != Kind::Compare || self.contexts[block] != Context::Repeated {
-            return false;
-        }
-        let sum = |spot: &Spot| self.is_sum(self.tainted(by, *spot).0, Op::Extreme);
-        let (sum, rest) = (sum(one) || sum(other), if sum(one) { other } else { one });
-        // What is compared with, or what is stored, stands at one place.
-        let next = self.graph.blocks[block].next.iter().filter(|next| self.graph.blocks[**next].before == [block]);
-        let fits = next.into_iter().all(|next| {
-            self.graph.blocks[*next].steps().all(|at| {
-                let its = &self.graph.steps[at];
-                let elsewhere = its.stores && self.frames.steps[at].place == Place::Elsewhere;
-                !elsewhere || self.stands_at(by, *rest, at)
-            })
-        });
-        sum && fits
-    }
-
-    fn stands_at(&self, by: usize, spot: Spot, at: usize) -> bool {
-        match (spot, self.ssa.operand(by, spot).as_slice()) {
-            (Spot::Memory, []) => self.have_one_address(at, by),
-            (_, [only]) => self.is_there(at, *only, 0),
-            _ => false,
-        }
-    }
-
-    /// Whether two steps' memory operands are at one address.
-    pub fn have_one_address(&self, one: usize, other: usize) -> bool {
-        let elsewhere = |at: usize| self.frames.steps[at].place == Place::Elsewhere;
-        elsewhere(one) && elsewhere(other) && self.spelled(one).is_some_and(|a| Some(a) == self.spelled(other))
-    }
-
-    /// A step's address: a value or a fixed place, an index, and what is added.
-    fn spelled(&self, at: usize) -> Option<(Option<Id>, Option<(Id, bool)>, u64)> {
-        let memory = self.graph.steps[at].memory?;
-        let of = |register: usize| self.ssa.used(at, register).map(|id| self.root(id));
-        let index = match (memory.has_index, memory.index) {
-            (false, _) => None,
-            (true, register) => Some((of(register?)?, memory.is_scaled)),
-        };
-        let mut added = memory.displacement;
-        let Some(register) = memory.base else { return Some((None, index, added)) };
-        let mut base = of(register)?;
-        for _ in 0..8 {
-            let Def::Result { step, .. } = self.ssa.defs[base] else { break };
-            let its = &self.graph.steps[step];
-            let (from, by) = match (its.kind, its.operands.as_slice()) {
-                (Kind::Address, _) => {
-                    let memory = its.memory?;
-                    if memory.has_index {
-                        break;
-                    }
-                    if memory.base.is_none() {
-                        return Some((None, index, added.wrapping_add(memory.displacement)));
-                    }
-                    (memory.base?, memory.displacement)
-                }
-                (Kind::Add, [Spot::Register(register), Spot::Constant(by)]) => (*register, *by as u64),
-                _ => break,
-            };
-            base = self.ssa.used(step, from).map(|id| self.root(id))?;
-            added = added.wrapping_add(by);
-        }
-        Some((Some(base), index, added))
     }
 
     /// Whether what it returns may differ between threads.

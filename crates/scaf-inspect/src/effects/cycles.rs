@@ -101,50 +101,6 @@ impl Function<'_, '_> {
         }
     }
 
-    /// The loops over iterations, by their headers.
-    pub fn find_share_loops(&mut self) {
-        let mut found = BTreeSet::new();
-        if self.mode != Mode::Once {
-            let is_in_share = |its: &Loop| {
-                its.entries.iter().any(|block| self.contexts[*block] == super::forks::Context::Share)
-            };
-            for its in &self.loops.all {
-                let is_around = |other: &&Loop| {
-                    other.blocks.len() > its.blocks.len() && other.has(its.entries[0]) && is_in_share(other)
-                };
-                let is_outermost = !self.loops.all.iter().any(|other| is_around(&other));
-                if self.deals_out(its) || (is_in_share(its) && is_outermost) {
-                    found.extend(&its.entries);
-                }
-            }
-        }
-        self.share_loops = found;
-    }
-
-    /// Whether a loop goes through a thread's iterations: by a comparison with where they end, or by asking
-    /// the runtime for more.
-    pub fn deals_out(&self, its: &Loop) -> bool {
-        use super::forks::Fork;
-        let asks = |fork: Fork| matches!(fork, Fork::Share | Fork::Guard(_) | Fork::Granted(..) | Fork::Section(_) | Fork::Sections);
-        let leaves = its.exits(&self.graph).any(|(block, _)| asks(self.forks[block]));
-        let is_innermost = |block: usize| {
-            let within = |other: &&Loop| other.has(block) && other.blocks.len() < its.blocks.len();
-            !self.loops.all.iter().any(|other| within(&other))
-        };
-        leaves || its.blocks.iter().any(|block| self.asks_for_more(*block) && is_innermost(*block))
-    }
-
-    fn asks_for_more(&self, block: usize) -> bool {
-        use super::runtime::{Role, role};
-        let Some(at) = self.last_step(block) else { return false };
-        match self.frames.steps[at].callee {
-            crate::size_use::Callee::Import(name) => {
-                matches!(role(name), Role::Chunk | Role::Section) && name.contains("_next")
-            }
-            _ => false,
-        }
-    }
-
     /// Finds all cycles that go through the header of a loop over iterations.
     pub fn find_cycles(&mut self) {
         let mut of = HashMap::new();
@@ -157,14 +113,48 @@ impl Function<'_, '_> {
             if is_carried {
                 let number = cycles.len();
                 of.extend(members.iter().map(|id| (*id, number)));
-                cycles.push(self.cycle(&members));
+                let cycle = self.cycle(&members);
+                let along = if cycle.goes == Goes::Carries { self.runs_along(&members) } else { None };
+                cycles.push(along.unwrap_or(cycle));
             }
         }
         (self.cycles, self.cycle_of) = (cycles, of);
     }
 
+    /// A cycle that begins where the share does, and is moved and set back by what all threads know, or by the
+    /// index: two indexes in one (`collapse`). A program can't name where its share begins.
+    pub fn runs_along(&self, members: &[Id]) -> Option<Cycle> {
+        let inside: HashSet<Id> = members.iter().copied().collect();
+        let (mut begins, mut takes) = (Vec::new(), Vec::new());
+        for id in members {
+            let outside: Vec<Id> =
+                self.sources(*id).into_iter().filter(|source| !inside.contains(source)).collect();
+            match &self.ssa.defs[*id] {
+                Def::Phi { block, .. } if self.share_loops.contains(block) => begins.extend(outside),
+                Def::Phi { .. } => takes.extend(outside),
+                Def::Entry(_) => return None,
+                Def::Result { step, .. } => {
+                    let its = &self.graph.steps[*step];
+                    let moves = match its.kind {
+                        Kind::Move | Kind::Add | Kind::Subtract | Kind::Compare | Kind::Select => true,
+                        Kind::Address | Kind::Widen | Kind::Flag => true,
+                        _ => false,
+                    };
+                    if !moves || its.flow != Flow::Next || (its.loads && !its.stores && its.kind != Kind::Compare && self.frames.steps[*step].place == super::frames::Place::Elsewhere) {
+                        return None;
+                    }
+                    takes.extend(outside);
+                }
+            }
+        }
+        let index = |id: &Id| self.value(*id).is_index();
+        let known = |id: &Id| index(id) || (!self.value(*id).varies && self.value(*id).classes.is_clean());
+        let fits = !begins.is_empty() && begins.iter().all(index) && takes.iter().all(known);
+        fits.then_some(Cycle { goes: Goes::Index, begins, takes, chooses: Vec::new() })
+    }
+
     /// Values that depend on themselves, in groups that depend on each other (Tarjan).
-    fn components(&self) -> Vec<Vec<Id>> {
+    pub fn components(&self) -> Vec<Vec<Id>> {
         let count = self.ssa.defs.len();
         let (mut index, mut low) = (vec![usize::MAX; count], vec![0; count]);
         let (mut on_stack, mut stack, mut found) = (vec![false; count], Vec::new(), Vec::new());
@@ -211,7 +201,7 @@ impl Function<'_, '_> {
         found
     }
 
-    fn cycle(&self, members: &[Id]) -> Cycle {
+    pub fn cycle(&self, members: &[Id]) -> Cycle {
         let inside: HashSet<Id> = members.iter().copied().collect();
         let mut cycle = Cycle { goes: Goes::Carries, begins: Vec::new(), takes: Vec::new(), chooses: Vec::new() };
         let mut ops: Vec<Op> = Vec::new();
@@ -274,7 +264,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether the same is added on all ways that meet.
-    fn is_even(&self, members: &[Id], inside: &HashSet<Id>) -> bool {
+    pub fn is_even(&self, members: &[Id], inside: &HashSet<Id>) -> bool {
         let mut added: HashMap<Id, Vec<usize>> = HashMap::new();
         // Each pass follows the ways by at least one value.
         for _ in 0..=members.len().min(MOST_EVEN) {
@@ -319,14 +309,14 @@ impl Function<'_, '_> {
     }
 
     /// Whether the same is added in each round.
-    fn is_stepped(&self, cycle: &Cycle) -> bool {
+    pub fn is_stepped(&self, cycle: &Cycle) -> bool {
         cycle.takes.iter().all(|id| {
             let value = self.value(*id);
             !value.varies && (value.classes.is_clean() || value.classes.is_team())
         })
     }
 
-    fn counted(&self, cycle: &Cycle, members: &[Id]) -> Goes {
+    pub fn counted(&self, cycle: &Cycle, members: &[Id]) -> Goes {
         let values: Vec<Value> = cycle.begins.iter().map(|id| self.value(*id)).collect();
         let steps = members.iter().any(|id| self.value(*id).stepping);
         let by_team = cycle.takes.iter().any(|id| self.value(*id).classes.is_team());
@@ -341,7 +331,7 @@ impl Function<'_, '_> {
 
     /// What a step does to the value that goes round; `None` if that isn't one operation with something from
     /// outside, which is added to `takes`.
-    fn goes_through(&self, at: usize, inside: &HashSet<Id>, takes: &mut Vec<Id>) -> Option<Option<Op>> {
+    pub fn goes_through(&self, at: usize, inside: &HashSet<Id>, takes: &mut Vec<Id>) -> Option<Option<Op>> {
         let step = &self.graph.steps[at];
         if step.flow != Flow::Next || step.locked {
             return None;
@@ -414,94 +404,11 @@ impl Function<'_, '_> {
     }
 
     /// Values of an operand, and those of which the step's address consists.
-    fn with_address(&self, at: usize, mut ids: Vec<Id>) -> Vec<Id> {
+    pub fn with_address(&self, at: usize, mut ids: Vec<Id>) -> Vec<Id> {
         if let Some(memory) = self.graph.steps[at].memory {
             ids.extend([memory.base, memory.index].into_iter().flatten().filter_map(|it| self.ssa.used(at, it)));
         }
         ids
     }
 
-    /// Whether a step compares the operand of another one with a value that goes round.
-    fn compares(&self, by: usize, at: usize, spot: Spot, inside: &HashSet<Id>) -> bool {
-        let step = &self.graph.steps[by];
-        let [one, other] = step.operands.as_slice() else { return false };
-        let goes_round = |spot: Spot| {
-            let ids = self.ssa.operand(by, spot);
-            !ids.is_empty() && ids.iter().all(|id| inside.contains(id) || inside.contains(&self.root(*id)))
-        };
-        let is_same = |its: Spot| self.are_same((by, its), (at, spot));
-        step.kind == Kind::Compare
-            && ((goes_round(*one) && is_same(*other)) || (goes_round(*other) && is_same(*one)))
-    }
-
-    /// Whether two operands are one value, or were read at one address.
-    pub fn are_same(&self, (at, one): (usize, Spot), (by, other): (usize, Spot)) -> bool {
-        if let (Spot::Constant(one), Spot::Constant(other)) = (one, other) {
-            return one == other;
-        }
-        let of = |at: usize, spot: Spot| match self.ssa.operand(at, spot).as_slice() {
-            [only] => Some(self.root(*only)),
-            _ => None,
-        };
-        let (a, b) = (of(at, one), of(by, other));
-        if a.is_some() && a == b {
-            return true;
-        }
-        let read = |at: usize, spot: Spot, id: Option<Id>| match (spot, id) {
-            (Spot::Memory, None) => Some(at),
-            (_, Some(id)) => match self.ssa.defs[id] {
-                Def::Result { step, .. } if self.graph.steps[step].kind == Kind::Move => Some(step),
-                _ => None,
-            },
-            _ => None,
-        };
-        match (read(at, one, a), read(by, other, b)) {
-            (Some(one), Some(other)) => self.have_one_address(one, other),
-            _ => false,
-        }
-    }
-
-    /// The branch by which a value from outside comes into a cycle where ways meet: one that compares both.
-    fn chosen_by(&self, block: usize, chosen: Id, inside: &HashSet<Id>) -> Option<usize> {
-        let before = &self.graph.blocks[block].before;
-        let [one, other] = before.as_slice() else { return None };
-        let branch = [*one, *other].into_iter().find_map(|from| {
-            let its = &self.graph.blocks[from];
-            if its.next.len() == 2 {
-                return Some(from);
-            }
-            let [above] = its.before.as_slice() else { return None };
-            (its.next.len() == 1 && self.graph.blocks[*above].next.len() == 2).then_some(*above)
-        })?;
-        // All ways behind the branch meet again at once, with nothing done between.
-        let meets = self.graph.blocks[branch].next.iter().all(|next| {
-            *next == block
-                || (self.graph.blocks[*next].next == [block]
-                    && self.graph.blocks[*next].steps().all(|at| {
-                        let step = &self.graph.steps[at];
-                        let own = matches!(self.frames.steps[at].place, super::frames::Place::Own { .. });
-                        matches!(step.flow, Flow::Next | Flow::Jump) && (!step.stores || own)
-                    }))
-        });
-        let by = self.flags_of(self.last_step(branch)?)?;
-        let step = &self.graph.steps[by];
-        let [a, b] = step.operands.as_slice() else { return None };
-        let goes_round = |spot: Spot| {
-            let ids = self.ssa.operand(by, spot);
-            !ids.is_empty() && ids.iter().all(|id| inside.contains(id) || inside.contains(&self.root(*id)))
-        };
-        let is_chosen = |spot: Spot| {
-            let root = self.root(chosen);
-            let ids = self.ssa.operand(by, spot);
-            let is_it = ids.len() == 1 && ids.iter().all(|id| self.root(*id) == root);
-            let read = match self.ssa.defs[root] {
-                Def::Result { step, .. } if self.graph.steps[step].kind == Kind::Move => Some(step),
-                _ => None,
-            };
-            is_it || (spot == Spot::Memory && read.is_some_and(|read| self.have_one_address(read, by)))
-        };
-        let compares = step.kind == Kind::Compare
-            && ((goes_round(*a) && is_chosen(*b)) || (goes_round(*b) && is_chosen(*a)));
-        (meets && compares).then_some(branch)
-    }
 }

@@ -24,6 +24,9 @@ pub(super) enum Context {
     Share,
     /// Exactly one thread executes it, each time.
     Once,
+    /// Those that weren't the one, or the one behind a barrier, until their ways meet again. What they have of
+    /// their own is nothing that another team would have.
+    Split,
 }
 
 /// What a block's last step decides by; the numbers are places among the blocks that follow.
@@ -52,10 +55,23 @@ pub(super) enum Fork {
 impl Function<'_, '_> {
     /// The step that computed the flags that this one reads.
     pub fn flags_of(&self, at: usize) -> Option<usize> {
-        match self.ssa.defs[self.ssa.used(at, FLAGS)?] {
-            Def::Result { step, loc: FLAGS } => Some(step),
+        match &self.ssa.defs[self.ssa.used(at, FLAGS)?] {
+            Def::Result { step, loc: FLAGS } => Some(*step),
+            Def::Phi { inputs, .. } => self.same_question(inputs),
             _ => None,
         }
+    }
+
+    /// Where all of some flags come from one comparison of what the runtime has answered, made at several
+    /// places.
+    pub fn same_question(&self, flags: &[Id]) -> Option<usize> {
+        let mut all = flags.iter().map(|id| match &self.ssa.defs[*id] {
+            Def::Result { step, loc: FLAGS } => self.compared(*step).map(|[a, b]| (*step, a.grant, b.constant)),
+            _ => None,
+        });
+        let (step, grant, constant) = all.next().flatten()?;
+        let alike = all.all(|it| it.is_some_and(|it| it.1 == grant && it.2 == constant));
+        (alike && grant.is_some() && constant.is_some()).then_some(step)
     }
 
     /// The two values that a step compares.
@@ -88,7 +104,7 @@ impl Function<'_, '_> {
         }
     }
 
-    fn switch(&self, at: usize) -> Fork {
+    pub fn switch(&self, at: usize) -> Fork {
         // The target is the table's address and what an index into it has chosen.
         let mut differs = false;
         let mut work: Vec<Id> = self.ssa.uses[at].iter().map(|(_, id)| *id).collect();
@@ -112,7 +128,7 @@ impl Function<'_, '_> {
         if differs { Fork::Varies } else { Fork::Same }
     }
 
-    fn branch(&self, at: usize, step: &Step) -> Fork {
+    pub fn branch(&self, at: usize, step: &Step) -> Fork {
         let Some(by) = self.flags_of(at) else {
             let flags = self.ssa.used(at, FLAGS).map(|id| self.value(id));
             return if flags.is_some_and(Value::differs) { Fork::Unknown } else { Fork::Same };
@@ -168,7 +184,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether this compares where a thread's share begins with where it ends, and where it has iterations.
-    fn guard(&self, at: usize, [a, b]: [Value; 2], condition: Condition) -> Option<Fork> {
+    pub fn guard(&self, at: usize, [a, b]: [Value; 2], condition: Condition) -> Option<Fork> {
         let step = &self.graph.steps[at];
         let id = |number: usize| match self.ssa.operand(at, *step.operands.get(number)?).as_slice() {
             [only] => Some(self.root(*only)),
@@ -201,7 +217,7 @@ impl Function<'_, '_> {
         }
         // Chunks by the thread's number, stepped by the team's size.
         let chunked = |value: Value, id: Option<Id>| {
-            value.stepping || (value.classes.is_thread() && id.is_some_and(|id| self.begins_steps(id)))
+            (value.stepping || value.classes.is_thread()) && id.is_some_and(|id| self.begins_steps(id))
         };
         if chunked(a, id(0)) && b.classes.is_clean() {
             return Some(Fork::Guard(less?));
@@ -213,14 +229,14 @@ impl Function<'_, '_> {
     }
 
     /// Whether a value is where a share ends: where it begins, and its length.
-    fn ends_share(&self, end: Id) -> bool {
+    pub fn ends_share(&self, end: Id) -> bool {
         let Def::Result { step, .. } = self.ssa.defs[end] else { return false };
         let uses = &self.ssa.uses[step];
         uses.iter().any(|(_, from)| self.value(*from).is_index() && self.ends_share_of(end, self.root(*from)))
     }
 
     /// Whether this is the number of iterations that the team's threads share out.
-    fn is_shared_out(&self, value: Value, id: Option<Id>) -> bool {
+    pub fn is_shared_out(&self, value: Value, id: Option<Id>) -> bool {
         let steps = self.graph.steps.iter().enumerate().filter(|(_, step)| step.kind == Kind::Divide);
         steps.into_iter().any(|(at, step)| {
             let by_team = step.operands.first().is_some_and(|spot| self.operand(at, *spot).classes.is_team());
@@ -234,7 +250,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether a value is another one and the length of a share.
-    fn ends_share_of(&self, end: Id, from: Id) -> bool {
+    pub fn ends_share_of(&self, end: Id, from: Id) -> bool {
         let Def::Result { step, .. } = self.ssa.defs[end] else { return false };
         let its = &self.graph.steps[step];
         let parts: Vec<Id> = match its.kind {
@@ -250,7 +266,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether these are the bounds that a task or a thread was handed.
-    fn are_handed(&self, from: Id, end: Id) -> bool {
+    pub fn are_handed(&self, from: Id, end: Id) -> bool {
         if self.is_filled(from) && self.goes_back_to_filled(end, 0) {
             return true;
         }
@@ -262,13 +278,13 @@ impl Function<'_, '_> {
     }
 
     /// Whether LLVM's runtime has put a share's bound there.
-    fn is_filled(&self, id: Id) -> bool {
+    pub fn is_filled(&self, id: Id) -> bool {
         let Def::Result { step, .. } = self.ssa.defs[id] else { return false };
         matches!(self.frames.steps[step].callee, Callee::Import(name) if role(name) == Role::Share)
     }
 
     /// The lesser of a share's end and the loop's.
-    fn goes_back_to_filled(&self, id: Id, depth: usize) -> bool {
+    pub fn goes_back_to_filled(&self, id: Id, depth: usize) -> bool {
         let id = self.root(id);
         match &self.ssa.defs[id] {
             _ if self.is_filled(id) => true,
@@ -284,13 +300,15 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Whether a loop's index that is stepped by the team's size begins with this.
-    fn begins_steps(&self, from: Id) -> bool {
+    /// Whether a loop carries an index that is stepped by the team's size, and this is a part of it.
+    pub fn begins_steps(&self, from: Id) -> bool {
         let phis = self.ssa.defs.iter().enumerate().filter_map(|(id, def)| match def {
-            Def::Phi { block, inputs, .. } if self.is_header(*block) && self.value(id).stepping => Some(inputs),
+            Def::Phi { block, inputs, .. } if self.is_header(*block) && self.value(id).stepping => {
+                Some((id, inputs))
+            }
             _ => None,
         });
-        phis.flatten().any(|input| {
+        phis.into_iter().any(|(phi, inputs)| phi == from || inputs.iter().any(|input| {
             let (mut work, mut met) = (vec![*input], BTreeSet::new());
             while let Some(id) = work.pop() {
                 let id = self.ssa.find(id);
@@ -306,14 +324,19 @@ impl Function<'_, '_> {
                 }
             }
             false
-        })
+        }))
     }
 
     /// What each block is within at its beginning.
     pub fn find_contexts(&mut self) {
         let forks: Vec<Fork> = (0..self.graph.blocks.len()).map(|block| self.fork(block)).collect();
         let mut contexts: Vec<Option<Context>> = vec![None; self.graph.blocks.len()];
-        contexts[0] = Some(if self.mode == super::Mode::Once { Context::Once } else { Context::Repeated });
+        contexts[0] = Some(match self.mode {
+            super::Mode::Once => Context::Once,
+            // Each task has iterations.
+            super::Mode::TaskLoop => Context::Share,
+            super::Mode::Repeated => Context::Repeated,
+        });
         let mut work = BTreeSet::from([0]);
         while let Some(block) = work.pop_first() {
             let Some(context) = contexts[block] else { continue };
@@ -344,16 +367,25 @@ impl Function<'_, '_> {
             && self.graph.steps[at].flow == Flow::Call
             && matches!(role(name), Role::Ends | Role::Chunk | Role::Section)
         {
-            return Context::Repeated;
+            // gcc asks only once whether a thread has iterations of two loops with the same number.
+            return match context {
+                Context::Share if name == "GOMP_barrier" => context,
+                Context::Once if role(name) != Role::Section => Context::Split,
+                Context::Split => context,
+                _ => Context::Repeated,
+            };
         }
         match (fork, context) {
             (Fork::Guard(with), Context::Repeated | Context::Share) => {
                 if way == with { Context::Share } else { Context::Repeated }
             }
-            (Fork::Granted(Grant::Chunk, with), _) => {
+            (_, Context::Split) => context,
+            (Fork::Granted(Grant::Chunk, with), Context::Repeated | Context::Share) => {
                 if way == with { Context::Share } else { Context::Repeated }
             }
-            (Fork::Granted(_, with), _) => if way == with { Context::Once } else { Context::Repeated },
+            (Fork::Granted(Grant::Single | Grant::SingleCopy, with), Context::Repeated | Context::Share) => {
+                if way == with { Context::Once } else { Context::Split }
+            }
             (Fork::Section(with), _) => {
                 if with.get(way) == Some(&true) { Context::Once } else { context }
             }
@@ -362,8 +394,8 @@ impl Function<'_, '_> {
                 _ => context,
             },
             (Fork::Last(with), Context::Share) if way == with => Context::Once,
-            (Fork::First(with), Context::Repeated) => {
-                if way == with { Context::Once } else { Context::Repeated }
+            (Fork::First(with), Context::Repeated | Context::Share) => {
+                if way == with { Context::Once } else { Context::Split }
             }
             _ => context,
         }
@@ -391,6 +423,8 @@ fn granted(grant: Grant, by: Option<i64>, condition: Condition, unequal: Option<
         },
         (Grant::Section, _, _) => Fork::Unknown,
         (_, Some(0), Some(way)) => Fork::Granted(grant, way),
+        // Fortran compares with true.
+        (_, Some(1), Some(way)) => Fork::Granted(grant, 1 - way),
         _ => Fork::Unknown,
     }
 }

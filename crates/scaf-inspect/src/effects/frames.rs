@@ -86,6 +86,8 @@ struct Search<'c, 'e, 'g, 'a> {
     graph: &'g Graph,
     /// The registers that a function may take arguments in.
     takes: &'a dyn Fn(&Callee<'e>) -> RegisterSet,
+    /// The registers that it may change.
+    changes: &'a dyn Fn(&Callee<'e>) -> RegisterSet,
     frames: Frames<'e>,
 }
 
@@ -93,6 +95,7 @@ pub(super) fn frames<'e>(
     code: &Code<'e>,
     graph: &Graph,
     takes: &dyn Fn(&Callee<'e>) -> RegisterSet,
+    changes: &dyn Fn(&Callee<'e>) -> RegisterSet,
 ) -> Frames<'e> {
     let none = Spotted {
         place: Place::None,
@@ -103,7 +106,7 @@ pub(super) fn frames<'e>(
         reaches: false,
     };
     let frames = Frames { steps: vec![none; graph.steps.len()], exposed: BTreeMap::new() };
-    let mut search = Search { code, graph, takes, frames };
+    let mut search = Search { code, graph, takes, changes, frames };
     let mut entry = State { registers: [Known::Nothing; REGISTERS], places: BTreeMap::new() };
     entry.registers[STACK_POINTER] = Known::Frame { base: 0, offset: 0 };
     let mut states: Vec<Option<State>> = vec![None; graph.blocks.len()];
@@ -222,7 +225,7 @@ impl Search<'_, '_, '_, '_> {
         let filled = runtime::fills(name);
         let (mut fills, mut which) = (Vec::new(), Vec::new());
         let mut reaches = false;
-        let takes = (self.takes)(&callee);
+        let (takes, changes) = ((self.takes)(&callee), (self.changes)(&callee));
         for (number, (known, register)) in arguments.into_iter().zip(ARGUMENTS).enumerate() {
             if !known.is_frame() || !takes.contains(register) {
                 continue;
@@ -257,7 +260,7 @@ impl Search<'_, '_, '_, '_> {
         let spotted = &mut self.frames.steps[at];
         (spotted.callee, spotted.arguments, spotted.reaches) = (callee, arguments, reaches);
         (spotted.fills, spotted.filled) = (fills, which);
-        for register in SCRATCH {
+        for register in SCRATCH.into_iter().filter(|register| changes.contains(*register)) {
             state.registers[register] = Known::Nothing;
         }
     }

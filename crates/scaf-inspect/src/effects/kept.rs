@@ -39,7 +39,7 @@ impl Function<'_, '_> {
         self.renewed = found;
     }
 
-    fn was_never_written(&self, id: Id, met: &mut HashSet<Id>) -> bool {
+    pub fn was_never_written(&self, id: Id, met: &mut HashSet<Id>) -> bool {
         match &self.ssa.defs[id] {
             _ if !met.insert(id) => true,
             Def::Entry(_) => true,
@@ -50,7 +50,7 @@ impl Function<'_, '_> {
 
     /// Whether on all ways from a loop's beginning something is put into the exposed part of the frame before
     /// anything there is looked at.
-    fn writes_first(&self, its: &Loop) -> bool {
+    pub fn writes_first(&self, its: &Loop) -> bool {
         let mut work = its.entries.clone();
         let mut met: BTreeSet<usize> = work.iter().copied().collect();
         while let Some(block) = work.pop() {

@@ -13,12 +13,15 @@
 
 mod check;
 mod cycles;
+mod extremes;
 mod forks;
 mod frames;
 mod graph;
 mod kept;
 mod loops;
+mod reductions;
 mod runtime;
+mod shares;
 mod ssa;
 mod taints;
 mod values;
@@ -86,6 +89,8 @@ struct Built<'e> {
     block_of: Vec<usize>,
     /// Registers whose values at its beginning it uses.
     takes: RegisterSet,
+    /// Registers that it may change.
+    changes: RegisterSet,
 }
 
 struct Function<'c, 'e> {
@@ -105,6 +110,8 @@ struct Function<'c, 'e> {
     /// Places in the frame at the beginning of an iteration that doesn't look at what stands there.
     renewed: HashSet<Id>,
     rests: BTreeSet<usize>,
+    /// What stands in a register and was meant for nobody.
+    junk: HashSet<Id>,
     taints: Vec<Taint>,
 }
 
@@ -139,14 +146,6 @@ struct Prover<'c, 'e> {
 pub(crate) fn prove(code: &Code<'_>) -> Result<(), Finding> {
     let mut prover =
         Prover { code, built: HashMap::new(), known: HashMap::new(), steps: 0, depth: 0 };
-    if std::env::var_os("EFFECTS").is_some() {
-        for region in prover.regions()? {
-            match prover.summary(region, Mode::Repeated) {
-                Ok(_) => eprintln!("  ok {}", code.describe(region)),
-                Err(f) => eprintln!("  NO {}: {} {}", code.describe(region), code.describe(f.address), f.what),
-            }
-        }
-    }
     for region in prover.regions()? {
         prover.summary(region, Mode::Repeated)?;
     }
@@ -166,7 +165,7 @@ impl<'e> Prover<'_, 'e> {
         for starter in starters {
             let graph = graph::graph(self.code, starter)?;
             let all = ssa::all_arguments();
-            let frames = frames::frames(self.code, &graph, &|_| all);
+            let frames = frames::frames(self.code, &graph, &|_| all, &|_| ssa::all_scratch());
             for (step, spotted) in graph.steps.iter().zip(&frames.steps) {
                 met.extend(spots.range(step.address..step.next));
                 let Callee::Import(name) = spotted.callee else { continue };
@@ -217,32 +216,47 @@ impl<'e> Prover<'_, 'e> {
                 _ => None,
             })
             .collect();
-        let mut takes = HashMap::new();
+        let mut known = HashMap::new();
         self.depth += 1;
         for callee in callees {
             let its = match self.built(callee) {
-                Some(Ok(built)) => built.takes,
-                _ => ssa::all_arguments(),
+                Some(Ok(built)) => (built.takes, built.changes),
+                _ => (ssa::all_arguments(), ssa::all_scratch()),
             };
-            takes.insert(callee, its);
+            known.insert(callee, its);
         }
         self.depth -= 1;
+        let none = (ssa::all_arguments(), ssa::all_scratch());
+        let of = |callee: &u64| known.get(callee).copied().unwrap_or(none);
         let taken = |callee: &Callee<'_>| match callee {
             Callee::Import(name) => ssa::taken_by_name(name),
-            Callee::Local(callee) => takes.get(callee).copied().unwrap_or_else(ssa::all_arguments),
-            Callee::Unknown => ssa::all_arguments(),
+            Callee::Local(callee) => of(callee).0,
+            Callee::Unknown => none.0,
         };
-        let frames = frames::frames(self.code, &graph, &taken);
+        // gcc keeps values in registers that it knows a function not to change (-fipa-ra).
+        let changed = |callee: &Callee<'_>| match callee {
+            Callee::Local(callee) => of(callee).1,
+            _ => none.1,
+        };
+        let mut changes = RegisterSet::default();
+        let frames = frames::frames(self.code, &graph, &taken, &changed);
+        for (step, spotted) in graph.steps.iter().zip(&frames.steps) {
+            match step.flow {
+                Flow::Call => changes.extend(changed(&spotted.callee)),
+                Flow::Jump if spotted.callee != Callee::Unknown => changes.extend(changed(&spotted.callee)),
+                _ => changes.extend(step.writes),
+            }
+        }
         let strange = || Finding::at(function, "has loops that are not understood");
         let loops = loops::loops(&graph).ok_or_else(strange)?;
-        let ssa = ssa::ssa(&graph, &frames, &taken)
+        let ssa = ssa::ssa(self.code, &graph, &frames, &taken, &changed)
             .ok_or_else(|| Finding::at(function, "is too large to be followed"))?;
         let mut block_of = vec![0; graph.steps.len()];
         for (number, block) in graph.blocks.iter().enumerate() {
             block.steps().for_each(|at| block_of[at] = number);
         }
         let takes = ssa.taken(&graph);
-        Ok(Rc::new(Built { graph, frames, ssa, loops, block_of, takes }))
+        Ok(Rc::new(Built { graph, frames, ssa, loops, block_of, takes, changes }))
     }
 
     /// Proves a function that is executed in that way.
@@ -300,6 +314,7 @@ impl<'e> Prover<'_, 'e> {
             cycle_of: HashMap::new(),
             renewed: HashSet::new(),
             rests: BTreeSet::new(),
+            junk: HashSet::new(),
             taints: Vec::new(),
         };
         let settles = looked.evaluate() && {
@@ -312,31 +327,7 @@ impl<'e> Prover<'_, 'e> {
         if !settles {
             return Err(Finding::at(function, "is too large to be followed"));
         }
-        let checked = looked.check(self);
-        if std::env::var("EFFECTS").is_ok_and(|v| v == "2") && checked.is_err() {
-            looked.dump();
-        }
-        checked?;
+        looked.check(self)?;
         Ok(Summary { differs: looked.returns_differing() })
-    }
-}
-
-impl Function<'_, '_> {
-    fn dump(&self) {
-        for (n, b) in self.graph.blocks.iter().enumerate() {
-            eprintln!("block {n} {:?} {:?} next {:?} share {}", self.contexts[n], self.forks[n], b.next, self.share_loops.contains(&n));
-            for (id, def) in self.ssa.defs.iter().enumerate() {
-                if let ssa::Def::Phi { block, inputs, .. } = def && *block == n && self.ssa.find(id) == id {
-                    eprintln!("    v{id} = phi {inputs:?} {:?} {:?} cycle {:?}", self.taint(id), self.value(id).classes,
-                        self.cycle_of.get(&id).map(|c| (self.cycles[*c].goes, self.cycles[*c].begins.clone(), self.cycles[*c].takes.clone())));
-                }
-            }
-            for at in b.steps() {
-                let s = &self.graph.steps[at];
-                let uses: Vec<_> = self.ssa.uses[at].iter().map(|(l, id)| format!("{l}:v{id}{}", match self.taint(*id) { Taint::Clean => "", Taint::Bad => "!", _ => "+" })).collect();
-                let makes: Vec<_> = self.ssa.makes[at].iter().map(|(l, id)| format!("{l}:v{id}")).collect();
-                eprintln!("  {:x} {:?} {:?} uses {} makes {}", s.address, s.kind, self.frames.steps[at].place, uses.join(" "), makes.join(" "));
-            }
-        }
     }
 }

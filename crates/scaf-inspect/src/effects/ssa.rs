@@ -6,7 +6,7 @@ use super::graph::Graph;
 use super::runtime;
 use crate::decode::abi::{ARGUMENTS, RAX, RDX, SCRATCH, STACK_POINTER};
 use crate::decode::{FLAGS, Flow, Kind, RegisterSet, Spot, Step};
-use crate::size_use::Callee;
+use crate::size_use::{Callee, Code};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most values of one function.
@@ -109,6 +109,8 @@ struct Ends {
 }
 
 struct Build<'g, 'f, 'e> {
+    code: &'g Code<'e>,
+    changes: &'g dyn Fn(&Callee<'_>) -> RegisterSet,
     graph: &'g Graph,
     frames: &'f Frames<'e>,
     /// Where each place begins.
@@ -124,12 +126,16 @@ struct Build<'g, 'f, 'e> {
 }
 
 /// `None` if there are too many values.
-pub(super) fn ssa(
+pub(super) fn ssa<'e>(
+    code: &Code<'e>,
     graph: &Graph,
-    frames: &Frames<'_>,
+    frames: &Frames<'e>,
     takes: &dyn Fn(&Callee<'_>) -> RegisterSet,
+    changes: &dyn Fn(&Callee<'_>) -> RegisterSet,
 ) -> Option<Ssa> {
     let mut build = Build {
+        code,
+        changes,
         graph,
         frames,
         parts: BTreeMap::new(),
@@ -155,7 +161,8 @@ pub(super) fn ssa(
             uses.push(its);
             if step.flow == Flow::Call {
                 ends.call = Some(at);
-                ends.values.retain(|loc, _| !is_scratch(*loc));
+                let changed = changes(&frames.steps[at].callee);
+                ends.values.retain(|loc, _| !is_scratch(*loc) || !changed.contains(*loc));
             }
             let mut made = Vec::new();
             let stored = build.covered(at);
@@ -345,11 +352,15 @@ impl Build<'_, '_, '_> {
             return *known;
         }
         let id = match ends.call {
-            Some(call) if is_scratch(loc) => self.result(call, loc),
+            Some(call) if is_scratch(loc) && self.may_change(call, loc) => self.result(call, loc),
             _ => self.begin(block, loc),
         };
         ends.values.insert(loc, id);
         id
+    }
+
+    fn may_change(&self, call: usize, loc: Loc) -> bool {
+        (self.changes)(&self.frames.steps[call].callee).contains(loc)
     }
 
     fn begin(&mut self, block: usize, loc: Loc) -> Id {
@@ -400,6 +411,26 @@ impl Build<'_, '_, '_> {
         }
     }
 
+    /// What names a value that is the same wherever it is loaded: a number, or a place in read-only data.
+    fn constant(&self, step: usize, loc: Loc) -> Option<(u64, usize)> {
+        let its = &self.graph.steps[step];
+        let vector = usize::from(loc >= VECTORS);
+        match (its.kind, its.operands.as_slice()) {
+            _ if loc == FLAGS || its.flow != Flow::Next || its.stores => None,
+            (Kind::Constant(value), _) => Some((value as u64, vector)),
+            (Kind::Move, [_, Spot::Constant(value)]) => Some((*value as u64, vector)),
+            (Kind::Move, [_, Spot::Memory]) => {
+                let memory = its.memory?;
+                let address = memory.fixed.or((!memory.has_index && memory.base.is_none()).then_some(memory.displacement))?;
+                let piece = self.code.elf.data.iter().find(|piece| piece.covers(address))?;
+                let is_constant = [".rodata", ".got"].iter().any(|name| piece.name.starts_with(name));
+                is_constant.then_some((address, 2 + memory.bytes))
+            }
+            (Kind::Address, _) => its.memory?.fixed.map(|address| (address, 1000)),
+            _ => None,
+        }
+    }
+
     /// Drops those that only hand on one value.
     fn finish(mut self, mut uses: Vec<Vec<(Loc, Id)>>, makes: Vec<Vec<(Loc, Id)>>) -> Ssa {
         let mut same: Vec<Id> = (0..self.defs.len()).collect();
@@ -408,6 +439,14 @@ impl Build<'_, '_, '_> {
                 && let Some(source) = self.copied(*step, *loc, &uses[*step])
             {
                 same[id] = source;
+            }
+        }
+        let mut constants: HashMap<(u64, usize), Id> = HashMap::new();
+        for (id, def) in self.defs.iter().enumerate() {
+            if let Def::Result { step, loc } = def
+                && let Some(constant) = self.constant(*step, *loc)
+            {
+                same[id] = *constants.entry(constant).or_insert(id);
             }
         }
         let root = |same: &[Id], mut id: Id| {
@@ -464,6 +503,13 @@ pub(super) fn taken_by_name(name: &str) -> RegisterSet {
     let general = known.min(chunk).min(ARGUMENTS.len());
     ARGUMENTS.iter().take(general).for_each(|register| all.insert(*register));
     (0..runtime::float_arguments(name)).for_each(|number| all.insert(VECTORS + number));
+    all
+}
+
+/// Those that a function may change.
+pub(super) fn all_scratch() -> RegisterSet {
+    let mut all = RegisterSet::default();
+    SCRATCH.into_iter().chain(VECTORS..REST).for_each(|register| all.insert(register));
     all
 }
 

@@ -3,12 +3,14 @@
 use super::cycles::{Goes, Op};
 use super::forks::{Context, Fork};
 use super::frames::Place;
-use super::ssa::{Def, Id, Loc};
+use super::runtime::{Role, role};
+use super::ssa::{Def, Id, Loc, VECTORS};
 use super::values::Value;
 use super::{Function, Mode};
 use crate::decode::{FLAGS, Flow, Kind, Spot};
-use crate::size_use::Classes;
-use std::collections::BTreeSet;
+use crate::decode::abi::{RAX, RDX};
+use crate::size_use::{Callee, Classes};
+use std::collections::{BTreeSet, HashSet};
 
 const MAX_PASSES: usize = 40;
 
@@ -43,6 +45,7 @@ impl Function<'_, '_> {
     /// Finds the taints; `false` if that takes too long.
     pub fn find_taints(&mut self) -> bool {
         self.rests = self.rests();
+        self.find_junk();
         let order = self.values_in_order();
         self.taints = vec![Taint::Clean; self.ssa.defs.len()];
         for _ in 0..MAX_PASSES {
@@ -61,7 +64,7 @@ impl Function<'_, '_> {
         false
     }
 
-    fn taint_of(&self, id: Id) -> Taint {
+    pub fn taint_of(&self, id: Id) -> Taint {
         if let Some(cycle) = self.cycle_of.get(&id) {
             return self.taint_of_cycle(*cycle);
         }
@@ -72,11 +75,48 @@ impl Function<'_, '_> {
         }
     }
 
-    fn worst(&self, ids: &[Id]) -> Taint {
+    /// Finds what calls have left in registers other than a result's, alone or on one of several ways: nobody
+    /// looks at that, though it may seem to be an argument.
+    pub fn find_junk(&mut self) {
+        let mut junk: HashSet<Id> = HashSet::new();
+        loop {
+            let before = junk.len();
+            for (id, def) in self.ssa.defs.iter().enumerate() {
+                let is_junk = match def {
+                    Def::Entry(_) => false,
+                    Def::Phi { inputs, .. } => inputs.iter().any(|input| junk.contains(input)),
+                    Def::Result { step, loc } => {
+                        self.graph.steps[*step].flow == Flow::Call
+                            && !super::ssa::is_in_frame(*loc)
+                            && !self.may_return_in(*step, *loc)
+                    }
+                };
+                if is_junk {
+                    junk.insert(id);
+                }
+            }
+            if junk.len() == before {
+                self.junk = junk;
+                return;
+            }
+        }
+    }
+
+    /// Whether a call's result may be in a register.
+    pub fn may_return_in(&self, at: usize, loc: Loc) -> bool {
+        const FLOATS: [&str; 4] = ["drand48", "erand48", "strtod", "atof"];
+        let is_known = match &self.frames.steps[at].callee {
+            Callee::Import(name) => role(name) != Role::Computes && !FLOATS.contains(name),
+            _ => false,
+        };
+        loc == RAX || (!is_known && [RDX, VECTORS, VECTORS + 1].contains(&loc))
+    }
+
+    pub fn worst(&self, ids: &[Id]) -> Taint {
         ids.iter().map(|id| self.taint(*id)).fold(Taint::Clean, Taint::worse)
     }
 
-    fn taint_of_cycle(&self, number: usize) -> Taint {
+    pub fn taint_of_cycle(&self, number: usize) -> Taint {
         let cycle = &self.cycles[number];
         if self.worst(&cycle.takes) != Taint::Clean {
             return Taint::Bad;
@@ -101,7 +141,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether a sum may go on from a value.
-    fn continues(&self, op: Op, id: Id) -> bool {
+    pub fn continues(&self, op: Op, id: Id) -> bool {
         match self.taint(id) {
             Taint::Sum(other) => other == op,
             Taint::Counter { from_zero } => from_zero && op == Op::Add,
@@ -110,7 +150,7 @@ impl Function<'_, '_> {
         }
     }
 
-    fn taint_of_phi(&self, id: Id, block: usize, inputs: &[Id]) -> Taint {
+    pub fn taint_of_phi(&self, id: Id, block: usize, inputs: &[Id]) -> Taint {
         if self.renewed.contains(&id) {
             return Taint::Clean;
         }
@@ -119,12 +159,16 @@ impl Function<'_, '_> {
             return Taint::Bad;
         }
         let values = || inputs.iter().map(|input| self.value(*input));
+        if worst == Taint::Clean && self.left(inputs) == Taint::Clean {
+            return Taint::Clean;
+        }
         if self.share_loops.contains(&block) {
             // What the iteration before has left, unless it is the bounds of the next chunk.
             let index = Classes::START.or(Classes::STEPPED).or(Classes::THREAD).or(Classes::THREAD_PART);
             let is_index = self.values[id].is_some_and(Value::is_index);
             let is_dealt = (is_index && values().all(|value| value.classes.has(index)))
                 || self.values[id].is_some_and(|value| value.grant.is_some());
+            let is_dealt = is_dealt || self.same_question(inputs).is_some();
             return if is_dealt && worst == Taint::Clean { Taint::Clean } else { Taint::Bad };
         }
         let is_left = self.is_left(block);
@@ -151,8 +195,8 @@ impl Function<'_, '_> {
         }
     }
 
-    /// What comes from code that not all threads have gone through: an index, or else what depends on who did.
-    fn left(&self, inputs: &[Id]) -> Taint {
+    /// What comes from code that not all threads have gone through depends on who did, unless it is one number.
+    pub fn left(&self, inputs: &[Id]) -> Taint {
         let first = inputs.first().map(|id| self.value(*id));
         let same = first.is_some_and(|first| {
             first.constant.is_some() && inputs.iter().all(|id| self.value(*id).constant == first.constant)
@@ -161,14 +205,14 @@ impl Function<'_, '_> {
     }
 
     /// Whether ways from within iterations meet others here.
-    fn is_left(&self, block: usize) -> bool {
-        if self.mode == Mode::Once || self.contexts[block] != Context::Repeated {
+    pub fn is_left(&self, block: usize) -> bool {
+        if self.mode == Mode::Once || !matches!(self.contexts[block], Context::Repeated | Context::Split) {
             return false;
         }
         self.graph.blocks[block].before.iter().any(|before| self.is_within_at_end(*before, block))
     }
 
-    fn is_within_at_end(&self, before: usize, block: usize) -> bool {
+    pub fn is_within_at_end(&self, before: usize, block: usize) -> bool {
         let ways = self.graph.blocks[before].next.iter().enumerate();
         let context = self.contexts[before];
         let mut its = ways.filter(|(_, next)| **next == block);
@@ -180,7 +224,7 @@ impl Function<'_, '_> {
 
     /// Where the ways meet again that a thread goes by whether it has one of the iterations left over. All
     /// blocks if one of them isn't of the usual form.
-    fn rests(&self) -> BTreeSet<usize> {
+    pub fn rests(&self) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         for (block, fork) in self.forks.iter().enumerate() {
             if *fork != Fork::Rest {
@@ -198,7 +242,7 @@ impl Function<'_, '_> {
         found
     }
 
-    fn taint_of_result(&self, at: usize, loc: Loc) -> Taint {
+    pub fn taint_of_result(&self, at: usize, loc: Loc) -> Taint {
         let step = &self.graph.steps[at];
         if let Some(handed) = self.handed_back(at, loc) {
             return self.taint(handed);
@@ -215,7 +259,7 @@ impl Function<'_, '_> {
         }
     }
 
-    fn sources_of(&self, at: usize, loc: Loc) -> Vec<Id> {
+    pub fn sources_of(&self, at: usize, loc: Loc) -> Vec<Id> {
         let whole = !super::ssa::is_in_frame(loc) || matches!(self.frames.steps[at].place, Place::Own { .. });
         let uses = self.ssa.uses[at].iter();
         let its = uses.filter(|(used, _)| whole || !super::ssa::is_in_frame(*used) || *used == loc);
@@ -251,7 +295,7 @@ impl Function<'_, '_> {
         added(base, index)
     }
 
-    fn combined(&self, at: usize, loc: Loc, worst: Taint) -> Taint {
+    pub fn combined(&self, at: usize, loc: Loc, worst: Taint) -> Taint {
         let step = &self.graph.steps[at];
         let of = |number: usize| {
             step.operands.get(number).map_or((Taint::Clean, Value::SAME), |spot| self.tainted(at, *spot))
@@ -329,7 +373,7 @@ impl Function<'_, '_> {
         }
     }
 
-    fn combine(&self, op: Op, (a, x): (Taint, Value), (b, y): (Taint, Value)) -> Taint {
+    pub fn combine(&self, op: Op, (a, x): (Taint, Value), (b, y): (Taint, Value)) -> Taint {
         let fits = |taint: Taint, value: Value| match taint {
             Taint::Sum(other) => other == op,
             Taint::Counter { from_zero } => from_zero && op == Op::Add,

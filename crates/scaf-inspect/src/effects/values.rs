@@ -4,7 +4,7 @@ use super::frames::Place;
 use super::runtime::{Role, role};
 use super::ssa::{Def, Id, Loc, VECTORS, is_in_frame};
 use super::{Function, Mode};
-use crate::decode::abi::{ARGUMENTS, RAX, RDX};
+use crate::decode::abi::{ARGUMENTS, RAX, RDX, STACK_POINTER};
 use crate::decode::{FLAGS, Flow, Kind, Spot, Step};
 use crate::functions::fills_memory;
 use crate::size_use::{Callee, Classes};
@@ -142,7 +142,7 @@ impl Function<'_, '_> {
         self.values[self.ssa.find(id)].unwrap_or(Value::SAME)
     }
 
-    fn value_of(&self, id: Id) -> Option<Value> {
+    pub fn value_of(&self, id: Id) -> Option<Value> {
         match &self.ssa.defs[id] {
             Def::Entry(_) => Some(Value::SAME),
             Def::Phi { block, inputs, .. } => {
@@ -162,6 +162,7 @@ impl Function<'_, '_> {
         let step = &self.graph.steps[at];
         match spot {
             Spot::Constant(value) => Value::constant(value),
+            Spot::Register(STACK_POINTER) => Value { frame: true, ..Value::SAME },
             Spot::Register(_) => self.joined(self.ssa.operand(at, spot)),
             Spot::Memory if matches!(self.frames.steps[at].place, Place::Own { .. }) => {
                 self.joined(self.ssa.operand(at, spot))
@@ -174,7 +175,7 @@ impl Function<'_, '_> {
         }
     }
 
-    fn joined(&self, ids: Vec<Id>) -> Value {
+    pub fn joined(&self, ids: Vec<Id>) -> Value {
         let values = ids.into_iter().filter_map(|id| self.values[id]);
         values.reduce(|a, b| a.join(b, true)).unwrap_or(Value::SAME)
     }
@@ -195,7 +196,7 @@ impl Function<'_, '_> {
         sum
     }
 
-    fn sum(&self, a: Value, b: Value) -> (Value, bool) {
+    pub fn sum(&self, a: Value, b: Value) -> (Value, bool) {
         let (classes, is_step) = a.classes.stepped(b.classes);
         let share = |a: Value, b: Value| a.is_index() && b.whole;
         let adds = |value: Value, other: Value| value.whole && other.constant.is_some();
@@ -213,7 +214,7 @@ impl Function<'_, '_> {
         (sum, is_step)
     }
 
-    fn loaded(&self, at: usize, step: &Step) -> Value {
+    pub fn loaded(&self, at: usize, step: &Step) -> Value {
         if let Some(value) = self.of_task_loop(at) {
             return value;
         }
@@ -225,7 +226,7 @@ impl Function<'_, '_> {
     }
 
     /// What stands in read-only data, if all elements of it are alike.
-    fn constant_at(&self, address: u64, bytes: usize) -> Option<i64> {
+    pub fn constant_at(&self, address: u64, bytes: usize) -> Option<i64> {
         let piece = self.code.elf.data.iter().find(|piece| piece.covers(address))?;
         let offset = usize::try_from(address.checked_sub(piece.address)?).ok()?;
         let data = piece.data.get(offset..)?.get(..bytes.max(4))?;
@@ -237,7 +238,7 @@ impl Function<'_, '_> {
     }
 
     /// The bounds of a task's iterations, which stand first in what it is handed.
-    fn of_task_loop(&self, at: usize) -> Option<Value> {
+    pub fn of_task_loop(&self, at: usize) -> Option<Value> {
         let memory = self.graph.steps[at].memory.filter(|_| self.mode == Mode::TaskLoop)?;
         let base = self.root(self.ssa.used(at, memory.base?)?);
         let is_handed = self.ssa.defs[base] == Def::Entry(ARGUMENTS[0]) && !memory.has_index;
@@ -284,7 +285,7 @@ impl Function<'_, '_> {
         (fills && loc == RAX && self.graph.steps[at].flow == Flow::Call).then(first).flatten()
     }
 
-    fn called(&self, at: usize, loc: Loc) -> Value {
+    pub fn called(&self, at: usize, loc: Loc) -> Value {
         if let Some(handed) = self.handed_back(at, loc) {
             return self.value(handed);
         }
@@ -325,7 +326,7 @@ impl Function<'_, '_> {
     }
 
     /// Which of what a function fills this is a part of.
-    fn fill_of(&self, at: usize, loc: Loc) -> Option<usize> {
+    pub fn fill_of(&self, at: usize, loc: Loc) -> Option<usize> {
         let fills = &self.frames.steps[at].fills;
         let part = self.ssa.part(loc)?;
         let at_fill = fills.iter().position(|(base, offset, bytes)| {
@@ -335,7 +336,7 @@ impl Function<'_, '_> {
         self.frames.steps[at].filled.get(at_fill).copied()
     }
 
-    fn computed(&self, at: usize, loc: Loc) -> Value {
+    pub fn computed(&self, at: usize, loc: Loc) -> Value {
         let step = &self.graph.steps[at];
         let of = |number: usize| {
             step.operands.get(number).map_or(Value::SAME, |spot| self.operand(at, *spot))
@@ -372,6 +373,7 @@ impl Function<'_, '_> {
             Kind::Pop if loc != FLAGS => self.operand(at, Spot::Memory),
             Kind::Push => of(0),
             _ if !is_main => all(),
+            Kind::Lanes => Value { constant: of(one).constant.filter(|it| of(other).constant == Some(*it)), ..all() },
             Kind::Move if is_in_frame(loc) && self.ssa.used(at, loc).is_some() => all(),
             Kind::Move => of(1),
             Kind::Address => {
@@ -388,12 +390,15 @@ impl Function<'_, '_> {
                 let (a, b) = (of(one), of(other));
                 let frame = a.frame != b.frame;
                 let end = a.end && b.classes.is_clean();
+                // Of two indexes without an end the difference is no length: `i % 8`.
+                let index = a.is_index() && b.is_index() && !a.end && !b.end;
+                let classes = if index { a.classes.or(b.classes) } else { a.classes.minus(b.classes) };
                 Value {
                     varies: a.varies || b.varies,
                     end,
                     frame,
                     whole: a.whole && b.constant.is_some(),
-                    ..Value::of(a.classes.minus(b.classes))
+                    ..Value::of(classes)
                 }
             }
             Kind::Multiply => {
@@ -439,7 +444,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether LEA moves the length of a share by a constant.
-    fn is_whole_base(&self, at: usize) -> bool {
+    pub fn is_whole_base(&self, at: usize) -> bool {
         let Some(memory) = self.graph.steps[at].memory else { return false };
         let base = memory.base.and_then(|it| self.ssa.used(at, it)).map(|id| self.value(id));
         memory.index.is_none() && base.is_some_and(|base| base.whole)

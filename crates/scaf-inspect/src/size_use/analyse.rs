@@ -27,21 +27,40 @@ const SECOND: usize = 2;
 const _: () = assert!(abi::SCRATCH[SECOND] == abi::SECOND_RESULT);
 
 pub(crate) fn analyse(code: &Code<'_>) -> SizeUse {
-    let size_use = verdict(code).unwrap_or_else(|early| early);
-    if !size_use.is_harmless() || !starts_regions(code.elf) || !code.elf.machine_supported {
-        return size_use;
+    if !starts_regions(code.elf) || !code.elf.machine_supported {
+        return verdict(code).unwrap_or_else(|early| early);
+    }
+    if let Err(early) = imports(code) {
+        return early;
     }
     if !code.knows_functions() {
         return SizeUse::unknown("it starts regions and has no table of its functions (.eh_frame_hdr)");
     }
-    match effects::prove(code) {
-        Ok(()) => size_use,
+    let found = match effects::prove(code) {
+        Ok(()) => return asked(code).map_or_else(|early| early, |sites| sites),
         Err(finding) => SizeUse::depends(format!("{} {}", code.describe(finding.address), finding.what)),
+    };
+    // What is done with the size says more.
+    match verdict(code) {
+        Err(why) if matches!(why, SizeUse::Depends { .. }) => why,
+        _ => found,
     }
 }
 
-/// The error is a verdict that ended the analysis early.
-fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
+/// Calls of queries in a module whose regions are proved, if they are calls.
+fn asked(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
+    if !code.elf.imports.keys().any(|name| is_query(name)) {
+        return Ok(SizeUse::None);
+    }
+    let mentions = code.mentions().map_err(SizeUse::unknown)?;
+    match mentions.other {
+        Some((address, what)) => Err(SizeUse::depends(format!("{} {what}", code.describe(address)))),
+        None => Ok(SizeUse::OwnLoops { sites: mentions.calls.into_values().map(|sites| sites.len()).sum() }),
+    }
+}
+
+/// What the names of functions tell, before any code is looked at.
+fn imports(code: &Code<'_>) -> Result<(), SizeUse> {
     let elf = code.elf;
     if elf.has_dynamic && !elf.dynamic_is_listed {
         return Err(SizeUse::unknown("its section headers are missing, so that its imports are not known"));
@@ -61,14 +80,7 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     {
         return Err(SizeUse::depends(format!("it asks {name}, and has code for devices")));
     }
-    let mut queries = elf.imports.iter().filter(|(name, _)| is_query(name)).peekable();
-    if queries.peek().is_none() {
-        return Ok(SizeUse::None);
-    }
-    if !elf.machine_supported {
-        return Err(SizeUse::unknown(abi::NOT_UNDERSTOOD));
-    }
-    for (name, address_taken) in queries {
+    for (name, address_taken) in elf.imports.iter().filter(|(name, _)| is_query(name)) {
         match tells(name) {
             Tells::Inquiry => return Err(SizeUse::depends(format!("it asks {name}"))),
             _ if *address_taken => return Err(SizeUse::depends(format!("it takes the address of {name}"))),
@@ -78,6 +90,19 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     let mut kept = elf.slots.iter().filter(|slot| slot.kind == SlotKind::Data);
     if let Some(slot) = kept.find(|slot| is_query(&slot.symbol)) {
         return Err(SizeUse::depends(format!("it keeps the address of {}", slot.symbol)));
+    }
+    Ok(())
+}
+
+/// The error is a verdict that ended the analysis early.
+fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
+    let elf = code.elf;
+    imports(code)?;
+    if !elf.imports.keys().any(|name| is_query(name)) {
+        return Ok(SizeUse::None);
+    }
+    if !elf.machine_supported {
+        return Err(SizeUse::unknown(abi::NOT_UNDERSTOOD));
     }
     if !code.knows_functions() {
         let why = "it asks about its team and has no table of its functions (.eh_frame_hdr)";
@@ -91,7 +116,7 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
         let why = format!("{} {}", code.describe(finding.address), finding.what);
         if finding.unknown { SizeUse::unknown(why) } else { SizeUse::depends(why) }
     };
-    let mut analysis = Analysis::new(code, mentions.calls.keys().copied().collect(), starts_regions(elf));
+    let mut analysis = Analysis::new(code, mentions.calls.keys().copied().collect());
     let mut work: BTreeSet<u64> = analysis.querying.clone();
     while let Some(function) = work.pop_first() {
         let returned = analysis.summary(function, &NOTHING).map_err(as_verdict)?;

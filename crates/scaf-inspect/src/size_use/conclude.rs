@@ -14,9 +14,6 @@ impl Frame {
         for address in kept {
             self.find(Finding::depends(address, KEEPS));
         }
-        if self.proves {
-            return;
-        }
         // Pointers that run along with the index are stepped as it is, but not compared themselves.
         let bounded = |block: &u64| {
             let next = self.edges.get(block).into_iter().flatten();

@@ -34,21 +34,18 @@ pub(super) struct Analysis<'c, 'e> {
     pub returning: BTreeSet<u64>,
     /// Instructions that the final pass has checked.
     pub visited: HashSet<u64>,
-    /// Whether the effects of regions are looked at as well.
-    proves: bool,
     summaries: HashMap<(u64, PassedClasses), Summary>,
     steps: u64,
     depth: usize,
 }
 
 impl<'c, 'e> Analysis<'c, 'e> {
-    pub fn new(code: &'c Code<'e>, querying: BTreeSet<u64>, proves: bool) -> Self {
+    pub fn new(code: &'c Code<'e>, querying: BTreeSet<u64>) -> Self {
         Self {
             code,
             querying,
             returning: BTreeSet::new(),
             visited: HashSet::new(),
-            proves,
             summaries: HashMap::new(),
             steps: 0,
             depth: 0,
@@ -78,7 +75,7 @@ impl<'c, 'e> Analysis<'c, 'e> {
     }
 
     fn follow(&mut self, function: u64, passed: &PassedClasses) -> Summary {
-        let mut frame = Frame { entry: function, proves: self.proves, ..Frame::default() };
+        let mut frame = Frame { entry: function, ..Frame::default() };
         self.settle(&mut frame, passed, &BTreeMap::new())?;
         self.sharpen(&mut frame, passed)?;
         frame.returned = None;

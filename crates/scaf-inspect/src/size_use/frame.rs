@@ -36,8 +36,6 @@ pub(super) struct First {
 #[derive(Default)]
 pub(super) struct Frame {
     pub entry: u64,
-    /// Whether the effects of regions are looked at as well, which finds what only some of the threads do.
-    pub proves: bool,
     pub states: BTreeMap<u64, State>,
     pub blocks: BTreeMap<u64, Rc<[Operation]>>,
     pub cuts: BTreeSet<u64>,

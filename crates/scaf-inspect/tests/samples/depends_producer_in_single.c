@@ -7,7 +7,7 @@ int run(int others)
 #pragma omp single nowait
         {
             volatile double work = 1;
-            while (gone < others) work *= 1.0000001;
+            while (!(gone >= others)) work *= 1.0000001;
             seen = gone;
         }
 #pragma omp atomic

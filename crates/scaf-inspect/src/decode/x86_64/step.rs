@@ -19,6 +19,8 @@ thread_local! {
 /// The kinds of all mnemonics, as far as their names tell.
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| M::values().map(|it| by_name(&format!("{it:?}"))).collect());
 
+static X87: LazyLock<Vec<bool>> = LazyLock::new(|| M::values().map(|it| format!("{it:?}").starts_with('F')).collect());
+
 fn by_name(name: &str) -> Kind {
     let bare = name.to_ascii_lowercase();
     let bare = bare.strip_prefix('v').filter(|rest| !rest.starts_with("err")).unwrap_or(&bare);
@@ -137,7 +139,9 @@ impl Instruction {
         for at in 0..i.op_count().min(5) {
             let part = i.op_kind(at) == OpKind::Register && i.op_register(at).is_gpr()
                 && i.op_register(at).size() < 4 && kind != Kind::Flag && info.op_access(at) == OpAccess::Write;
-            if i.op_kind(at) == OpKind::Register && (is_read(info.op_access(at)) || part) {
+            // What is written on a condition may keep its value.
+            let kept = info.op_access(at) == OpAccess::CondWrite;
+            if i.op_kind(at) == OpKind::Register && (is_read(info.op_access(at)) || part || kept) {
                 reads.insert(number(i.op_register(at)));
             }
         }
@@ -149,6 +153,11 @@ impl Instruction {
             if is_written(used.access()) {
                 writes.insert(number(used.register()));
             }
+        }
+        // The decoder doesn't name the x87's registers.
+        if X87.get(i.mnemonic() as usize) == Some(&true) {
+            reads.insert(OTHERS);
+            writes.insert(OTHERS);
         }
         if kind == Kind::Nothing && flow == Flow::Next {
             (reads, writes) = Default::default();

@@ -1,0 +1,182 @@
+//! The ends of reductions: what a thread's iterations have come to, combined with shared memory.
+
+use super::Function;
+use super::cycles::Op;
+use super::frames::Place;
+use super::ssa::{Def, Id};
+use super::taints::Taint;
+use crate::decode::{Kind, Spot};
+
+impl Function<'_, '_> {
+    /// Whether a store outside of iterations combines a sum of the thread's with shared memory.
+    pub fn reduces(&self, at: usize) -> bool {
+        let step = &self.graph.steps[at];
+        let address = self.address(at);
+        if self.tainted_address(at) != Taint::Clean || address.differs() || address.frame {
+            return false;
+        }
+        match (step.kind, step.operands.as_slice()) {
+            (Kind::Move, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
+            (Kind::CompareExchange, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
+            (kind, [Spot::Memory, spot]) => Op::of(kind).is_some_and(|op| self.is_sum(self.tainted(at, *spot).0, op)),
+            _ => false,
+        }
+    }
+
+    pub fn is_sum(&self, taint: Taint, op: Op) -> bool {
+        let extreme = |op: Op| matches!(op, Op::Least | Op::Most | Op::Extreme);
+        match taint {
+            Taint::Sum(its) => its == op || (op == Op::Extreme && extreme(its)) || (its == Op::Extreme && extreme(op)),
+            Taint::Counter { from_zero } => from_zero && op == Op::Add,
+            _ => false,
+        }
+    }
+
+    /// Whether an operand is what stands where `at` stores, combined with a sum.
+    pub fn is_combined(&self, at: usize, (by, spot): (usize, Spot), depth: usize) -> bool {
+        let [id] = *self.ssa.operand(by, spot) else { return false };
+        self.combines(at, self.root(id), depth)
+    }
+
+    pub fn combines(&self, at: usize, id: Id, depth: usize) -> bool {
+        match &self.ssa.defs[id] {
+            Def::Result { step, .. } if self.graph.steps[*step].kind == Kind::Lanes && depth < 2 => {
+                // Two of eight bytes each, side by side.
+                let its = &self.graph.steps[*step];
+                let Some((one, other)) = its.sources() else { return false };
+                let part = |number: usize| match self.ssa.operand(*step, its.operands[number]).as_slice() {
+                    [only] => Some(self.root(*only)),
+                    _ => None,
+                };
+                let combines = |id: Option<Id>, by: u64| id.is_some_and(|id| self.combines_at(at, id, by));
+                combines(part(one), 0) && combines(part(other), 8)
+            }
+            Def::Phi { inputs, .. } if depth < 3 => {
+                // Of two, the lesser or the greater.
+                let fits = |input: &Id| self.is_there(at, *input, 0) || self.is_sum(self.taint(*input), Op::Extreme);
+                inputs.iter().all(fits) && inputs.iter().any(|input| self.is_sum(self.taint(*input), Op::Extreme))
+            }
+            Def::Result { step, .. } => {
+                let its = &self.graph.steps[*step];
+                let op = if its.kind == Kind::Select { Some(Op::Extreme) } else { Op::of(its.kind) };
+                let (Some(op), Some((one, other))) = (op, its.sources()) else { return false };
+                let there = |number: usize| match (its.operands[number], self.ssa.operand(*step, its.operands[number]).as_slice()) {
+                    (Spot::Memory, []) => self.have_one_address(at, *step),
+                    (_, [only]) => self.is_there(at, *only, 0),
+                    _ => false,
+                };
+                let sum = |number: usize| self.is_sum(self.tainted(*step, its.operands[number]).0, op);
+                (there(one) && sum(other)) || (there(other) && sum(one) && its.kind != Kind::Subtract)
+            }
+            _ => false,
+        }
+    }
+
+    /// The same with what stands some bytes behind that.
+    pub fn combines_at(&self, at: usize, id: Id, by: u64) -> bool {
+        let Def::Result { step, .. } = &self.ssa.defs[id] else { return false };
+        let its = &self.graph.steps[*step];
+        let (Some(op), Some((one, other))) = (Op::of(its.kind), its.sources()) else { return false };
+        let there = |number: usize| {
+            let read = match (its.operands[number], self.ssa.operand(*step, its.operands[number]).as_slice()) {
+                (Spot::Memory, []) => *step,
+                (_, [only]) => match self.ssa.defs[self.root(*only)] {
+                    Def::Result { step, .. } if self.graph.steps[step].kind == Kind::Move => step,
+                    _ => return false,
+                },
+                _ => return false,
+            };
+            let moved = self.spelled(at).map(|(base, index, added)| (base, index, added.wrapping_add(by)));
+            self.graph.steps[read].loads && moved.is_some() && moved == self.spelled(read)
+        };
+        let sum = |number: usize| self.is_sum(self.tainted(*step, its.operands[number]).0, op);
+        its.kind != Kind::Subtract && ((there(one) && sum(other)) || (there(other) && sum(one)))
+    }
+
+    /// Whether a value is what stands where `at` stores.
+    pub fn is_there(&self, at: usize, id: Id, depth: usize) -> bool {
+        let id = self.root(id);
+        match &self.ssa.defs[id] {
+            Def::Phi { inputs, .. } => depth > 4 || inputs.iter().all(|input| self.is_there(at, *input, depth + 1)),
+            Def::Result { step, .. } => {
+                let its = &self.graph.steps[*step];
+                let reads = matches!(its.kind, Kind::Move | Kind::CompareExchange) && its.loads;
+                reads && (*step == at || self.have_one_address(at, *step))
+            }
+            Def::Entry(_) => false,
+        }
+    }
+
+    /// Whether a branch repeats the exchange that ends a reduction, or skips it where it would change nothing.
+    pub fn ends_reduction(&self, block: usize) -> bool {
+        let Some(by) = self.last_step(block).and_then(|at| self.flags_of(at)) else { return false };
+        let step = &self.graph.steps[by];
+        if step.kind == Kind::CompareExchange {
+            return self.reduces(by);
+        }
+        let [one, other] = step.operands.as_slice() else { return false };
+        if step.kind != Kind::Compare || self.is_in_iteration(block) {
+            return false;
+        }
+        let sum = |spot: &Spot| self.is_sum(self.tainted(by, *spot).0, Op::Extreme);
+        let (sum, rest) = (sum(one) || sum(other), if sum(one) { other } else { one });
+        // What is compared with, or what is stored, stands at one place.
+        let next = self.graph.blocks[block].next.iter().filter(|next| self.graph.blocks[**next].before == [block]);
+        let fits = next.into_iter().all(|next| {
+            self.graph.blocks[*next].steps().all(|at| {
+                let its = &self.graph.steps[at];
+                let elsewhere = its.stores && self.frames.steps[at].place == Place::Elsewhere;
+                !elsewhere || self.stands_at(by, *rest, at)
+            })
+        });
+        sum && fits
+    }
+
+    pub fn stands_at(&self, by: usize, spot: Spot, at: usize) -> bool {
+        match (spot, self.ssa.operand(by, spot).as_slice()) {
+            (Spot::Memory, []) => self.have_one_address(at, by),
+            (_, [only]) => self.is_there(at, *only, 0),
+            _ => false,
+        }
+    }
+
+    /// Whether two steps' memory operands are at one address.
+    pub fn have_one_address(&self, one: usize, other: usize) -> bool {
+        let elsewhere = |at: usize| self.frames.steps[at].place == Place::Elsewhere;
+        elsewhere(one) && elsewhere(other) && self.spelled(one).is_some_and(|a| Some(a) == self.spelled(other))
+    }
+
+    /// A step's address: a value or a fixed place, an index, and what is added.
+    pub fn spelled(&self, at: usize) -> Option<(Option<Id>, Option<(Id, bool)>, u64)> {
+        let memory = self.graph.steps[at].memory?;
+        let of = |register: usize| self.ssa.used(at, register).map(|id| self.root(id));
+        let index = match (memory.has_index, memory.index) {
+            (false, _) => None,
+            (true, register) => Some((of(register?)?, memory.is_scaled)),
+        };
+        let mut added = memory.displacement;
+        let Some(register) = memory.base else { return Some((None, index, added)) };
+        let mut base = of(register)?;
+        for _ in 0..8 {
+            let Def::Result { step, .. } = self.ssa.defs[base] else { break };
+            let its = &self.graph.steps[step];
+            let (from, by) = match (its.kind, its.operands.as_slice()) {
+                (Kind::Address, _) => {
+                    let memory = its.memory?;
+                    if memory.has_index {
+                        break;
+                    }
+                    if memory.base.is_none() {
+                        return Some((None, index, added.wrapping_add(memory.displacement)));
+                    }
+                    (memory.base?, memory.displacement)
+                }
+                (Kind::Add, [Spot::Register(register), Spot::Constant(by)]) => (*register, *by as u64),
+                _ => break,
+            };
+            base = self.ssa.used(step, from).map(|id| self.root(id))?;
+            added = added.wrapping_add(by);
+        }
+        Some((Some(base), index, added))
+    }
+}
