@@ -14,7 +14,8 @@ use crate::functions::{fills_memory, never_returns};
 use crate::size_use::{Callee, Classes};
 use std::collections::BTreeSet;
 
-const REPEATS: &str = "stores something in each thread, outside of any loop's iterations, sections or the like";
+const REPEATS: &str =
+    "stores something in each thread, outside of any loop's iterations, sections or the like";
 const CARRIES: &str = "uses in an iteration what the thread carries from one to the next";
 const TELLS: &str = "uses what depends on its thread's number or share";
 const OUTSIDE: &str = "stores something in each thread that has a share of a loop, outside of its iterations";
@@ -70,7 +71,9 @@ impl Function<'_, '_> {
             (Fork::Guard(_) | Fork::Granted(..), Context::Once) if self.mode != Mode::Once => {
                 "has loops or the like for one of the threads only"
             }
-            (Fork::Varies | Fork::Share | Fork::Last(_), Context::Repeated | Context::Split) => "decides outside of iterations by what differs between threads",
+            (Fork::Varies | Fork::Share | Fork::Last(_), Context::Repeated | Context::Split) => {
+                "decides outside of iterations by what differs between threads"
+            }
             (Fork::Sections, _) if self.graph.blocks[block].zero.is_none() => {
                 "has sections in a form that isn't understood"
             }
@@ -145,7 +148,9 @@ impl Function<'_, '_> {
             Kind::Move | Kind::Push | Kind::Lanes | Kind::Select | Kind::Fill => {
                 !step.stores || self.frames.steps[at].place != Place::Elsewhere || step.kind == Kind::Fill
             }
-            Kind::Address | Kind::Add | Kind::Subtract | Kind::Nothing | Kind::Pop | Kind::Leave => !step.stores,
+            Kind::Address | Kind::Add | Kind::Subtract | Kind::Nothing | Kind::Pop | Kind::Leave => {
+                !step.stores
+            }
             Kind::Compare => {
                 let both = step.operands.iter().all(|spot| {
                     let value = self.operand(at, *spot);
@@ -192,9 +197,7 @@ impl Function<'_, '_> {
             Role::Chunk | Role::Section | Role::Single | Role::SingleCopy if self.mode == Mode::Once => {
                 Err(unknown("shares out work within an iteration, by"))
             }
-            Role::Chunk | Role::Section | Role::Single | Role::SingleCopy => {
-                self.check_arguments(at, true)
-            }
+            Role::Chunk | Role::Section | Role::Single | Role::SingleCopy => self.check_arguments(at, true),
             Role::Region(number) if is_within => {
                 self.check_arguments(at, false)?;
                 self.check_handed(prover, at, number, Mode::Repeated)
@@ -208,7 +211,9 @@ impl Function<'_, '_> {
                 let mode = if role(name) == Role::TaskLoop { Mode::TaskLoop } else { Mode::Once };
                 self.check_handed(prover, at, 0, mode)
             }
-            Role::Region(_) | Role::Task(_) | Role::TaskLoop => Err(unknown("makes tasks or regions in each thread, by")),
+            Role::Region(_) | Role::Task(_) | Role::TaskLoop => {
+                Err(unknown("makes tasks or regions in each thread, by"))
+            }
             Role::Harmless if is_within => {
                 let by_index = fills_memory(name) && self.fills_share(at);
                 if context == Context::Share && !by_index && !self.is_in_iteration(block) {
@@ -230,7 +235,8 @@ impl Function<'_, '_> {
         };
         let [to, from, length] = [of(0), of(1), of(2)];
         let parts = Classes::QUOTIENT.or(Classes::REMAINDER);
-        let share = length.1.classes.has(parts) && !length.1.classes.is_thread() && !length.1.classes.is_team();
+        let share =
+            length.1.classes.has(parts) && !length.1.classes.is_thread() && !length.1.classes.is_team();
         let clean = [to.0, from.0, length.0].iter().all(|taint| *taint == Taint::Clean);
         clean && share && to.1.is_index() && !to.1.end && !from.1.classes.is_confined()
     }
@@ -331,9 +337,8 @@ impl Function<'_, '_> {
     pub fn returns_differing(&self) -> bool {
         let returned = self.graph.blocks.iter().enumerate().filter(|(_, block)| block.returns);
         let ids = returned.flat_map(|(block, _)| self.last_step(block)).flat_map(|at| &self.ssa.uses[at]);
-        ids.into_iter().any(|(loc, id)| {
-            *loc != FLAGS && (self.taint(*id) != Taint::Clean || self.value(*id).differs())
-        })
+        ids.into_iter()
+            .any(|(loc, id)| *loc != FLAGS && (self.taint(*id) != Taint::Clean || self.value(*id).differs()))
     }
 }
 

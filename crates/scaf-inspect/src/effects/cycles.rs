@@ -93,9 +93,7 @@ impl Function<'_, '_> {
                 let whole = !super::ssa::is_in_frame(*loc)
                     || matches!(self.frames.steps[*step].place, super::frames::Place::Own { .. });
                 let uses = self.ssa.uses[*step].iter();
-                let takes = uses.filter(|(used, _)| {
-                    whole || !super::ssa::is_in_frame(*used) || used == loc
-                });
+                let takes = uses.filter(|(used, _)| whole || !super::ssa::is_in_frame(*used) || used == loc);
                 takes.map(|(_, id)| *id).collect()
             }
         }
@@ -140,7 +138,13 @@ impl Function<'_, '_> {
                         Kind::Address | Kind::Widen | Kind::Flag => true,
                         _ => false,
                     };
-                    if !moves || its.flow != Flow::Next || (its.loads && !its.stores && its.kind != Kind::Compare && self.frames.steps[*step].place == super::frames::Place::Elsewhere) {
+                    if !moves
+                        || its.flow != Flow::Next
+                        || (its.loads
+                            && !its.stores
+                            && its.kind != Kind::Compare
+                            && self.frames.steps[*step].place == super::frames::Place::Elsewhere)
+                    {
                         return None;
                     }
                     takes.extend(outside);
@@ -203,7 +207,8 @@ impl Function<'_, '_> {
 
     pub fn cycle(&self, members: &[Id]) -> Cycle {
         let inside: HashSet<Id> = members.iter().copied().collect();
-        let mut cycle = Cycle { goes: Goes::Carries, begins: Vec::new(), takes: Vec::new(), chooses: Vec::new() };
+        let mut cycle =
+            Cycle { goes: Goes::Carries, begins: Vec::new(), takes: Vec::new(), chooses: Vec::new() };
         let mut ops: Vec<Op> = Vec::new();
         let (mut by_steps, mut is_renewed) = (true, false);
         for id in members {
@@ -286,7 +291,8 @@ impl Function<'_, '_> {
                         found.pop()
                     }
                     Def::Result { step, .. } => found.pop().map(|mut sum| {
-                        if matches!(self.graph.steps[*step].kind, Kind::Add | Kind::Subtract | Kind::Address) {
+                        if matches!(self.graph.steps[*step].kind, Kind::Add | Kind::Subtract | Kind::Address)
+                        {
                             sum.push(*step);
                             sum.truncate(MOST_EVEN);
                         }
@@ -406,9 +412,10 @@ impl Function<'_, '_> {
     /// Values of an operand, and those of which the step's address consists.
     pub fn with_address(&self, at: usize, mut ids: Vec<Id>) -> Vec<Id> {
         if let Some(memory) = self.graph.steps[at].memory {
-            ids.extend([memory.base, memory.index].into_iter().flatten().filter_map(|it| self.ssa.used(at, it)));
+            ids.extend(
+                [memory.base, memory.index].into_iter().flatten().filter_map(|it| self.ssa.used(at, it)),
+            );
         }
         ids
     }
-
 }

@@ -1,14 +1,10 @@
-//! What branches tell of iterations, and so what each block is within.
-//!
-//! A block is within iterations (or sections, a `single`, code for the first thread) if all ways to it lead
-//! through a branch that says so: the comparison of a static share's bounds, or what a function of the
-//! runtime has answered. Where other ways come along, it is repeated by each thread.
+//! What branches tell of iterations.
 
 use super::Function;
 use super::runtime::{Role, role};
 use super::ssa::{Def, Id};
 use super::values::{Grant, Value};
-use crate::decode::{Condition, FLAGS, Flow, Kind, Spot, Step};
+use crate::decode::{Condition, FLAGS, Flow, Kind, Step};
 use crate::size_use::{Callee, Classes};
 use std::collections::BTreeSet;
 
@@ -66,7 +62,9 @@ impl Function<'_, '_> {
     /// places.
     pub fn same_question(&self, flags: &[Id]) -> Option<usize> {
         let mut all = flags.iter().map(|id| match &self.ssa.defs[*id] {
-            Def::Result { step, loc: FLAGS } => self.compared(*step).map(|[a, b]| (*step, a.grant, b.constant)),
+            Def::Result { step, loc: FLAGS } => {
+                self.compared(*step).map(|[a, b]| (*step, a.grant, b.constant))
+            }
             _ => None,
         });
         let (step, grant, constant) = all.next().flatten()?;
@@ -160,7 +158,8 @@ impl Function<'_, '_> {
                 _ => Fork::Unknown,
             };
         }
-        let rest = |value: Value| value.classes.has(Classes::REMAINDER) && !value.classes.has(Classes::THREAD);
+        let rest =
+            |value: Value| value.classes.has(Classes::REMAINDER) && !value.classes.has(Classes::THREAD);
         if (thread(a) && rest(b)) || (thread(b) && rest(a)) {
             return Fork::Rest;
         }
@@ -271,7 +270,9 @@ impl Function<'_, '_> {
             return true;
         }
         let is_load = |id: Id| match self.ssa.defs[id] {
-            Def::Result { step, .. } => self.graph.steps[step].loads && self.graph.steps[step].kind == Kind::Move,
+            Def::Result { step, .. } => {
+                self.graph.steps[step].loads && self.graph.steps[step].kind == Kind::Move
+            }
             _ => false,
         };
         self.mode == super::Mode::TaskLoop && is_load(from) && is_load(end)
@@ -308,103 +309,26 @@ impl Function<'_, '_> {
             }
             _ => None,
         });
-        phis.into_iter().any(|(phi, inputs)| phi == from || inputs.iter().any(|input| {
-            let (mut work, mut met) = (vec![*input], BTreeSet::new());
-            while let Some(id) = work.pop() {
-                let id = self.ssa.find(id);
-                if id == from || self.root(id) == from {
-                    return true;
-                }
-                if met.len() < MAX_BACK
-                    && met.insert(id)
-                    && let Def::Result { step, .. } = self.ssa.defs[id]
-                    && self.graph.steps[step].flow == Flow::Next
-                {
-                    work.extend(self.ssa.uses[step].iter().map(|(_, id)| *id));
-                }
-            }
-            false
-        }))
-    }
-
-    /// What each block is within at its beginning.
-    pub fn find_contexts(&mut self) {
-        let forks: Vec<Fork> = (0..self.graph.blocks.len()).map(|block| self.fork(block)).collect();
-        let mut contexts: Vec<Option<Context>> = vec![None; self.graph.blocks.len()];
-        contexts[0] = Some(match self.mode {
-            super::Mode::Once => Context::Once,
-            // Each task has iterations.
-            super::Mode::TaskLoop => Context::Share,
-            super::Mode::Repeated => Context::Repeated,
-        });
-        let mut work = BTreeSet::from([0]);
-        while let Some(block) = work.pop_first() {
-            let Some(context) = contexts[block] else { continue };
-            for (way, next) in self.graph.blocks[block].next.iter().enumerate() {
-                let then = self.behind(block, context, forks[block], way);
-                let met = match contexts[*next] {
-                    Some(known) if known == then => known,
-                    Some(_) => Context::Repeated,
-                    None => then,
-                };
-                if contexts[*next] != Some(met) {
-                    contexts[*next] = Some(met);
-                    work.insert(*next);
-                }
-            }
-        }
-        self.forks = forks;
-        self.contexts = contexts.into_iter().map(|context| context.unwrap_or(Context::Repeated)).collect();
-    }
-
-    /// The context on a way out of a block.
-    pub fn behind(&self, block: usize, context: Context, fork: Fork, way: usize) -> Context {
-        if self.mode == super::Mode::Once {
-            return Context::Once;
-        }
-        if let Some(at) = self.last_step(block)
-            && let Callee::Import(name) = self.frames.steps[at].callee
-            && self.graph.steps[at].flow == Flow::Call
-            && matches!(role(name), Role::Ends | Role::Chunk | Role::Section)
-        {
-            // gcc asks only once whether a thread has iterations of two loops with the same number.
-            return match context {
-                Context::Share if name == "GOMP_barrier" => context,
-                Context::Once if role(name) != Role::Section => Context::Split,
-                Context::Split => context,
-                _ => Context::Repeated,
-            };
-        }
-        match (fork, context) {
-            (Fork::Guard(with), Context::Repeated | Context::Share) => {
-                if way == with { Context::Share } else { Context::Repeated }
-            }
-            (_, Context::Split) => context,
-            (Fork::Granted(Grant::Chunk, with), Context::Repeated | Context::Share) => {
-                if way == with { Context::Share } else { Context::Repeated }
-            }
-            (Fork::Granted(Grant::Single | Grant::SingleCopy, with), Context::Repeated | Context::Share) => {
-                if way == with { Context::Once } else { Context::Split }
-            }
-            (Fork::Section(with), _) => {
-                if with.get(way) == Some(&true) { Context::Once } else { context }
-            }
-            (Fork::Sections, _) => match self.graph.blocks[block].zero {
-                Some(zero) if self.graph.blocks[block].next.get(way) != Some(&zero) => Context::Once,
-                _ => context,
-            },
-            (Fork::Last(with), Context::Share) if way == with => Context::Once,
-            (Fork::First(with), Context::Repeated | Context::Share) => {
-                if way == with { Context::Once } else { Context::Split }
-            }
-            _ => context,
-        }
-    }
-
-    /// The last step of a block.
-    pub fn last_step(&self, block: usize) -> Option<usize> {
-        let block = &self.graph.blocks[block];
-        block.end.checked_sub(1).filter(|at| *at >= block.first)
+        phis.into_iter().any(|(phi, inputs)| {
+            phi == from
+                || inputs.iter().any(|input| {
+                    let (mut work, mut met) = (vec![*input], BTreeSet::new());
+                    while let Some(id) = work.pop() {
+                        let id = self.ssa.find(id);
+                        if id == from || self.root(id) == from {
+                            return true;
+                        }
+                        if met.len() < MAX_BACK
+                            && met.insert(id)
+                            && let Def::Result { step, .. } = self.ssa.defs[id]
+                            && self.graph.steps[step].flow == Flow::Next
+                        {
+                            work.extend(self.ssa.uses[step].iter().map(|(_, id)| *id));
+                        }
+                    }
+                    false
+                })
+        })
     }
 }
 
@@ -427,9 +351,4 @@ fn granted(grant: Grant, by: Option<i64>, condition: Condition, unequal: Option<
         (_, Some(1), Some(way)) => Fork::Granted(grant, 1 - way),
         _ => Fork::Unknown,
     }
-}
-
-/// Whether an operand is a constant.
-pub(super) fn is_constant(spot: &Spot) -> bool {
-    matches!(spot, Spot::Constant(_))
 }

@@ -270,7 +270,9 @@ impl Search<'_, '_, '_, '_> {
         let known = |state: &State, spot: Option<&Spot>| match spot {
             Some(Spot::Register(register)) if *register < REGISTERS => state.registers[*register],
             Some(Spot::Memory) => match place {
-                Place::Own { base, offset } => state.places.get(&(base, offset)).copied().unwrap_or(Known::Nothing),
+                Place::Own { base, offset } => {
+                    state.places.get(&(base, offset)).copied().unwrap_or(Known::Nothing)
+                }
                 _ => self.slot(step),
             },
             Some(Spot::Constant(value)) if self.code.is_start(*value as u64) => Known::Fixed(*value as u64),
@@ -329,7 +331,10 @@ impl Search<'_, '_, '_, '_> {
         }
         // Into memory, or a vector, from which it isn't followed.
         let away = matches!(operands.first(), Some(Spot::Register(register)) if *register >= REGISTERS);
-        if result.is_frame() && ((step.stores && step.kind != Kind::Push) || away) && !self.is_argument(place, top) {
+        if result.is_frame()
+            && ((step.stores && step.kind != Kind::Push) || away)
+            && !self.is_argument(place, top)
+        {
             self.expose(result);
         }
         if let (Place::Own { base, offset }, true) = (place, step.stores) {
@@ -340,8 +345,8 @@ impl Search<'_, '_, '_, '_> {
         }
         for register in step.writes.iter().filter(|register| *register < REGISTERS) {
             let is_result = operands.first() == Some(&Spot::Register(register)) && !step.stores;
-            let moves_stack = register == STACK_POINTER
-                && matches!(step.kind, Kind::Push | Kind::Pop | Kind::Leave);
+            let moves_stack =
+                register == STACK_POINTER && matches!(step.kind, Kind::Push | Kind::Pop | Kind::Leave);
             if !moves_stack {
                 state.registers[register] = if is_result { result } else { Known::Nothing };
             }

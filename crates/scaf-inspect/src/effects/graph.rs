@@ -88,14 +88,16 @@ impl Search<'_, '_> {
     }
 
     fn follow(&mut self, leader: u64) -> Result<(), Finding> {
-        let bytes = self.code.code_from(leader).ok_or_else(|| Finding::at(leader, "jumps out of the code"))?;
+        let bytes =
+            self.code.code_from(leader).ok_or_else(|| Finding::at(leader, "jumps out of the code"))?;
         let mut depth = self.leaders.get(&leader).copied().flatten();
         for instruction in decode(bytes, leader) {
             let address = instruction.address();
             if instruction.is_invalid() {
                 return Err(Finding::at(address, "cannot be decoded"));
             }
-            if address != leader && (self.steps.contains_key(&address) || self.leaders.contains_key(&address)) {
+            if address != leader && (self.steps.contains_key(&address) || self.leaders.contains_key(&address))
+            {
                 self.lead(address, depth);
                 return Ok(());
             }
@@ -136,7 +138,8 @@ impl Search<'_, '_> {
             Flow::Call => {
                 let caught = self.code.elf.imports.contains_key(CATCHES);
                 let callee = self.code.callee(step.target);
-                let ends = matches!(callee, Callee::Import(name) if never_returns(name) || leaves(name, caught));
+                let ends =
+                    matches!(callee, Callee::Import(name) if never_returns(name) || leaves(name, caught));
                 if !ends && !self.code.is_start(step.next) {
                     next.push(step.next);
                 }

@@ -45,7 +45,8 @@ pub(super) fn loops(graph: &Graph) -> Option<Loops> {
         for mut group in groups.of(&blocks) {
             group.sort_unstable();
             let mut its = Loop { entries: Vec::new(), blocks: group };
-            let is_entry = |block: &&usize| graph.blocks[**block].before.iter().any(|before| !its.has(*before));
+            let is_entry =
+                |block: &&usize| graph.blocks[**block].before.iter().any(|before| !its.has(*before));
             let entries: Vec<usize> = its.blocks.iter().filter(is_entry).copied().collect();
             work.push(its.blocks.iter().filter(|block| !entries.contains(block)).copied().collect());
             its.entries = entries;

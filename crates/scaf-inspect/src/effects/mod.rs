@@ -7,18 +7,21 @@
 //! value, may have an effect. docs/internals/inspection.md has the rule.
 //!
 //! Each function is looked at by itself: its blocks (`graph.rs`), the places in its frame (`frames.rs`), its
-//! values (`ssa.rs`), its loops (`loops.rs`), what values have to do with the team (`values.rs`), what code is
-//! within (`forks.rs`), what goes round (`cycles.rs`), what depends on it (`taints.rs`), and last each effect
+//! values (`ssa.rs`), its loops (`loops.rs`), what values have to do with the team (`values.rs`), what branches
+//! tell (`forks.rs`), what code is within (`contexts.rs`), what goes round (`cycles.rs`), what depends on it (`taints.rs`), and last each effect
 //! (`check.rs`).
 
 mod check;
+mod contexts;
 mod cycles;
 mod extremes;
 mod forks;
 mod frames;
 mod graph;
+mod handed;
 mod kept;
 mod loops;
+mod places;
 mod reductions;
 mod runtime;
 mod shares;
@@ -144,8 +147,7 @@ struct Prover<'c, 'e> {
 
 /// Proves all regions of a module, or says which code can't be.
 pub(crate) fn prove(code: &Code<'_>) -> Result<(), Finding> {
-    let mut prover =
-        Prover { code, built: HashMap::new(), known: HashMap::new(), steps: 0, depth: 0 };
+    let mut prover = Prover { code, built: HashMap::new(), known: HashMap::new(), steps: 0, depth: 0 };
     for region in prover.regions()? {
         prover.summary(region, Mode::Repeated)?;
     }
@@ -212,7 +214,9 @@ impl<'e> Prover<'_, 'e> {
         let steps = graph.steps.iter().filter(|step| called(step.flow));
         let callees: BTreeSet<u64> = steps
             .filter_map(|step| match self.code.callee(step.target) {
-                Callee::Local(callee) if step.flow == Flow::Call || self.code.is_start(callee) => Some(callee),
+                Callee::Local(callee) if step.flow == Flow::Call || self.code.is_start(callee) => {
+                    Some(callee)
+                }
                 _ => None,
             })
             .collect();

@@ -18,7 +18,9 @@ impl Function<'_, '_> {
         match (step.kind, step.operands.as_slice()) {
             (Kind::Move, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
             (Kind::CompareExchange, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
-            (kind, [Spot::Memory, spot]) => Op::of(kind).is_some_and(|op| self.is_sum(self.tainted(at, *spot).0, op)),
+            (kind, [Spot::Memory, spot]) => {
+                Op::of(kind).is_some_and(|op| self.is_sum(self.tainted(at, *spot).0, op))
+            }
             _ => false,
         }
     }
@@ -26,7 +28,9 @@ impl Function<'_, '_> {
     pub fn is_sum(&self, taint: Taint, op: Op) -> bool {
         let extreme = |op: Op| matches!(op, Op::Least | Op::Most | Op::Extreme);
         match taint {
-            Taint::Sum(its) => its == op || (op == Op::Extreme && extreme(its)) || (its == Op::Extreme && extreme(op)),
+            Taint::Sum(its) => {
+                its == op || (op == Op::Extreme && extreme(its)) || (its == Op::Extreme && extreme(op))
+            }
             Taint::Counter { from_zero } => from_zero && op == Op::Add,
             _ => false,
         }
@@ -53,14 +57,19 @@ impl Function<'_, '_> {
             }
             Def::Phi { inputs, .. } if depth < 3 => {
                 // Of two, the lesser or the greater.
-                let fits = |input: &Id| self.is_there(at, *input, 0) || self.is_sum(self.taint(*input), Op::Extreme);
-                inputs.iter().all(fits) && inputs.iter().any(|input| self.is_sum(self.taint(*input), Op::Extreme))
+                let fits =
+                    |input: &Id| self.is_there(at, *input, 0) || self.is_sum(self.taint(*input), Op::Extreme);
+                inputs.iter().all(fits)
+                    && inputs.iter().any(|input| self.is_sum(self.taint(*input), Op::Extreme))
             }
             Def::Result { step, .. } => {
                 let its = &self.graph.steps[*step];
                 let op = if its.kind == Kind::Select { Some(Op::Extreme) } else { Op::of(its.kind) };
                 let (Some(op), Some((one, other))) = (op, its.sources()) else { return false };
-                let there = |number: usize| match (its.operands[number], self.ssa.operand(*step, its.operands[number]).as_slice()) {
+                let there = |number: usize| match (
+                    its.operands[number],
+                    self.ssa.operand(*step, its.operands[number]).as_slice(),
+                ) {
                     (Spot::Memory, []) => self.have_one_address(at, *step),
                     (_, [only]) => self.is_there(at, *only, 0),
                     _ => false,
@@ -78,7 +87,8 @@ impl Function<'_, '_> {
         let its = &self.graph.steps[*step];
         let (Some(op), Some((one, other))) = (Op::of(its.kind), its.sources()) else { return false };
         let there = |number: usize| {
-            let read = match (its.operands[number], self.ssa.operand(*step, its.operands[number]).as_slice()) {
+            let read = match (its.operands[number], self.ssa.operand(*step, its.operands[number]).as_slice())
+            {
                 (Spot::Memory, []) => *step,
                 (_, [only]) => match self.ssa.defs[self.root(*only)] {
                     Def::Result { step, .. } if self.graph.steps[step].kind == Kind::Move => step,
@@ -97,7 +107,9 @@ impl Function<'_, '_> {
     pub fn is_there(&self, at: usize, id: Id, depth: usize) -> bool {
         let id = self.root(id);
         match &self.ssa.defs[id] {
-            Def::Phi { inputs, .. } => depth > 4 || inputs.iter().all(|input| self.is_there(at, *input, depth + 1)),
+            Def::Phi { inputs, .. } => {
+                depth > 4 || inputs.iter().all(|input| self.is_there(at, *input, depth + 1))
+            }
             Def::Result { step, .. } => {
                 let its = &self.graph.steps[*step];
                 let reads = matches!(its.kind, Kind::Move | Kind::CompareExchange) && its.loads;
@@ -121,7 +133,8 @@ impl Function<'_, '_> {
         let sum = |spot: &Spot| self.is_sum(self.tainted(by, *spot).0, Op::Extreme);
         let (sum, rest) = (sum(one) || sum(other), if sum(one) { other } else { one });
         // What is compared with, or what is stored, stands at one place.
-        let next = self.graph.blocks[block].next.iter().filter(|next| self.graph.blocks[**next].before == [block]);
+        let next =
+            self.graph.blocks[block].next.iter().filter(|next| self.graph.blocks[**next].before == [block]);
         let fits = next.into_iter().all(|next| {
             self.graph.blocks[*next].steps().all(|at| {
                 let its = &self.graph.steps[at];
@@ -143,7 +156,9 @@ impl Function<'_, '_> {
     /// Whether two steps' memory operands are at one address.
     pub fn have_one_address(&self, one: usize, other: usize) -> bool {
         let elsewhere = |at: usize| self.frames.steps[at].place == Place::Elsewhere;
-        elsewhere(one) && elsewhere(other) && self.spelled(one).is_some_and(|a| Some(a) == self.spelled(other))
+        elsewhere(one)
+            && elsewhere(other)
+            && self.spelled(one).is_some_and(|a| Some(a) == self.spelled(other))
     }
 
     /// A step's address: a value or a fixed place, an index, and what is added.

@@ -89,8 +89,12 @@ fn of_kmpc(name: &str) -> Role {
         "fork_call" => Role::Region(2),
         "barrier" | "for_static_fini" => Role::Ends,
         "single" | "master" => Role::Single,
-        "end_single" | "end_master" | "critical" | "critical_with_hint" | "end_critical" | "ordered" => Role::Neutral,
-        "end_ordered" | "omp_taskwait" | "omp_taskyield" | "taskgroup" | "end_taskgroup" | "flush" => Role::Neutral,
+        "end_single" | "end_master" | "critical" | "critical_with_hint" | "end_critical" | "ordered" => {
+            Role::Neutral
+        }
+        "end_ordered" | "omp_taskwait" | "omp_taskyield" | "taskgroup" | "end_taskgroup" | "flush" => {
+            Role::Neutral
+        }
         "end_reduce" | "end_reduce_nowait" | "push_num_threads" | "push_proc_bind" => Role::Neutral,
         "reduce" | "reduce_nowait" => Role::Reduces,
         "global_thread_num" => Role::Global,

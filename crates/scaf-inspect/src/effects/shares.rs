@@ -29,7 +29,12 @@ impl Function<'_, '_> {
     /// the runtime for more.
     pub fn deals_out(&self, its: &Loop) -> bool {
         use super::forks::Fork;
-        let asks = |fork: Fork| matches!(fork, Fork::Share | Fork::Guard(_) | Fork::Granted(..) | Fork::Section(_) | Fork::Sections);
+        let asks = |fork: Fork| {
+            matches!(
+                fork,
+                Fork::Share | Fork::Guard(_) | Fork::Granted(..) | Fork::Section(_) | Fork::Sections
+            )
+        };
         let leaves = its.exits(&self.graph).any(|(block, _)| asks(self.forks[block]));
         let is_innermost = |block: usize| {
             let within = |other: &&Loop| other.has(block) && other.blocks.len() < its.blocks.len();

@@ -7,8 +7,8 @@ use super::runtime::{Role, role};
 use super::ssa::{Def, Id, Loc, VECTORS};
 use super::values::Value;
 use super::{Function, Mode};
-use crate::decode::{FLAGS, Flow, Kind, Spot};
 use crate::decode::abi::{RAX, RDX};
+use crate::decode::{FLAGS, Flow, Kind, Spot};
 use crate::size_use::{Callee, Classes};
 use std::collections::{BTreeSet, HashSet};
 
@@ -18,7 +18,9 @@ const MAX_PASSES: usize = 40;
 pub(super) enum Taint {
     Clean,
     /// Counts a thread's rounds.
-    Counter { from_zero: bool },
+    Counter {
+        from_zero: bool,
+    },
     /// What a thread's iterations come to by one operation: to be combined with the other threads'.
     Sum(Op),
     Bad,

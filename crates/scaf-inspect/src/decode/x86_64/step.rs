@@ -17,9 +17,11 @@ thread_local! {
 }
 
 /// The kinds of all mnemonics, as far as their names tell.
-static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| M::values().map(|it| by_name(&format!("{it:?}"))).collect());
+static KINDS: LazyLock<Vec<Kind>> =
+    LazyLock::new(|| M::values().map(|it| by_name(&format!("{it:?}"))).collect());
 
-static X87: LazyLock<Vec<bool>> = LazyLock::new(|| M::values().map(|it| format!("{it:?}").starts_with('F')).collect());
+static X87: LazyLock<Vec<bool>> =
+    LazyLock::new(|| M::values().map(|it| format!("{it:?}").starts_with('F')).collect());
 
 fn by_name(name: &str) -> Kind {
     let bare = name.to_ascii_lowercase();
@@ -32,7 +34,9 @@ fn by_name(name: &str) -> Kind {
     };
     let integers = |stem: &str| {
         let rest = bare.strip_prefix(stem);
-        rest.is_some_and(|rest| ["b", "w", "d", "q", "sb", "sw", "sd", "sq", "ub", "uw", "ud", "uq"].contains(&rest))
+        rest.is_some_and(|rest| {
+            ["b", "w", "d", "q", "sb", "sw", "sd", "sq", "ub", "uw", "ud", "uq"].contains(&rest)
+        })
     };
     if begins(&["fmadd", "fnmadd", "fmsub", "fnmsub"]) && bare.len() > 8 {
         // Of a*b - c the sum isn't added up further.
@@ -95,7 +99,16 @@ fn by_name(name: &str) -> Kind {
     {
         Kind::Move
     } else if begins(&["pshuf", "shuf", "perm", "unpck", "punpck", "extract", "pextr", "insert", "pinsr"])
-        || begins(&["psrldq", "pslldq", "palignr", "broadcast", "pbroadcast", "movddup", "movhlps", "movlhps"])
+        || begins(&[
+            "psrldq",
+            "pslldq",
+            "palignr",
+            "broadcast",
+            "pbroadcast",
+            "movddup",
+            "movhlps",
+            "movlhps",
+        ])
         || begins(&["movshdup", "movsldup", "movhp", "movlp"])
     {
         Kind::Lanes
@@ -130,15 +143,17 @@ impl Instruction {
         let mut reads = RegisterSet::default();
         let mut writes = RegisterSet::default();
         let has_memory = operands.contains(&Spot::Memory);
-        let in_address = |name: Name| {
-            has_memory && name.is_gpr() && [i.memory_base(), i.memory_index()].contains(&name)
-        };
+        let in_address =
+            |name: Name| has_memory && name.is_gpr() && [i.memory_base(), i.memory_index()].contains(&name);
         let is_operand = |name: Name| {
             (0..i.op_count()).any(|at| i.op_kind(at) == OpKind::Register && i.op_register(at) == name)
         };
         for at in 0..i.op_count().min(5) {
-            let part = i.op_kind(at) == OpKind::Register && i.op_register(at).is_gpr()
-                && i.op_register(at).size() < 4 && kind != Kind::Flag && info.op_access(at) == OpAccess::Write;
+            let part = i.op_kind(at) == OpKind::Register
+                && i.op_register(at).is_gpr()
+                && i.op_register(at).size() < 4
+                && kind != Kind::Flag
+                && info.op_access(at) == OpAccess::Write;
             // What is written on a condition may keep its value.
             let kept = info.op_access(at) == OpAccess::CondWrite;
             if i.op_kind(at) == OpKind::Register && (is_read(info.op_access(at)) || part || kept) {
@@ -222,7 +237,9 @@ impl Instruction {
         let same = last_two.is_some_and(|two| two[0] == two[1] && matches!(two[0], Spot::Register(_)));
         match i.mnemonic() {
             M::Inc | M::Dec => operands.push(Spot::Constant(1)),
-            M::Pcmpeqd | M::Vpcmpeqd | M::Pcmpeqb | M::Pcmpeqw | M::Pcmpeqq if same => return Kind::Constant(-1),
+            M::Pcmpeqd | M::Vpcmpeqd | M::Pcmpeqb | M::Pcmpeqw | M::Pcmpeqq if same => {
+                return Kind::Constant(-1);
+            }
             M::Pandn | M::Vpandn | M::Andnps | M::Andnpd if same => return Kind::Constant(0),
             _ => {}
         }
@@ -260,8 +277,22 @@ impl Instruction {
         };
         matches!(
             self.0.mnemonic(),
-            Cvtsd2ss | Cvtsi2sd | Cvtsi2ss | Cvtss2sd | Rcpss | Rsqrtss | Sqrtsd | Sqrtss | Vcvtsd2ss | Vcvtsi2sd
-                | Vcvtsi2ss | Vcvtss2sd | Vcvtusi2sd | Vcvtusi2ss | Vsqrtsd | Vsqrtss
+            Cvtsd2ss
+                | Cvtsi2sd
+                | Cvtsi2ss
+                | Cvtss2sd
+                | Rcpss
+                | Rsqrtss
+                | Sqrtsd
+                | Sqrtss
+                | Vcvtsd2ss
+                | Vcvtsi2sd
+                | Vcvtsi2ss
+                | Vcvtss2sd
+                | Vcvtusi2sd
+                | Vcvtusi2ss
+                | Vsqrtsd
+                | Vsqrtss
         ) || matches!(self.0.mnemonic(), Roundsd | Roundss | Vroundsd | Vroundss)
             && self.0.op_kind(self.0.op_count() - 2) == OpKind::Memory
     }
