@@ -75,7 +75,6 @@ pub(crate) struct Step {
     pub loads: bool,
     pub stores: bool,
     pub locked: bool,
-    pub repeats: bool,
     /// It reads or writes what each thread has of its own.
     pub thread_local: bool,
 }

@@ -1,6 +1,5 @@
 //! The last look: whether each effect of a function is one of an iteration, or the end of a reduction.
 
-use super::cycles::Op;
 use super::forks::{Context, Fork};
 use super::frames::{Known, Place};
 use super::runtime::{self, Role, role};

@@ -3,13 +3,12 @@
 //! Three kinds are harmless: the index and what runs along with it; counters that only count the rounds; and
 //! sums, products and the like that nothing but their own operation looks at.
 
-use super::loops::Loop;
 use super::ssa::{Def, Id};
 use super::values::Value;
-use super::{Function, Mode};
-use crate::decode::{FLAGS, Flow, Kind, Spot};
+use super::Function;
+use crate::decode::{FLAGS, Flow, Kind};
 use crate::size_use::Classes;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// Most additions that a value goes through in a round, and passes over them.
 const MOST_EVEN: usize = 64;

@@ -154,7 +154,7 @@ impl Search<'_, '_> {
             Flow::Jump => match self.code.callee(step.target) {
                 Callee::Local(target) if !self.is_call(target, depth) => next.push(target),
                 Callee::Unknown if !matches!(step.target, Target::Slot(_)) => {
-                    drop(self.switches.insert(step.address));
+                    self.switches.insert(step.address);
                 }
                 _ => drop(self.leaving.insert(step.address)),
             },

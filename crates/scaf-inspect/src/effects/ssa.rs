@@ -4,8 +4,8 @@
 use super::frames::{Frames, Place};
 use super::graph::Graph;
 use super::runtime;
-use crate::decode::abi::{ARGUMENTS, RAX, RDX, SCRATCH, STACK_POINTER};
-use crate::decode::{FLAGS, Flow, Kind, RegisterSet, Spot, Step};
+use crate::decode::abi::{ARGUMENTS, SCRATCH};
+use crate::decode::{FLAGS, Flow, Kind, RegisterSet, Spot};
 use crate::size_use::{Callee, Code};
 use std::collections::{BTreeMap, HashMap};
 

@@ -214,7 +214,6 @@ impl Instruction {
             loads,
             stores,
             locked: i.has_lock_prefix() || (i.mnemonic() == M::Xchg && has_memory),
-            repeats: i.has_rep_prefix() || i.has_repne_prefix(),
             thread_local: has_memory && self.is_thread_local(),
         }
     }
