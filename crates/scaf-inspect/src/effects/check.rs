@@ -150,13 +150,10 @@ impl Function<'_, '_> {
             Kind::Address | Kind::Add | Kind::Subtract | Kind::Nothing | Kind::Pop | Kind::Leave => {
                 !step.stores
             }
-            Kind::Compare => {
-                let both = step.operands.iter().all(|spot| {
-                    let value = self.operand(at, *spot);
-                    value.frame || value.constant == Some(0)
-                });
-                both
-            }
+            Kind::Compare => step.operands.iter().all(|spot| {
+                let value = self.operand(at, *spot);
+                value.frame || value.constant == Some(0)
+            }),
             Kind::Constant(_) => true,
             _ => false,
         };

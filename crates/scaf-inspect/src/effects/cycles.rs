@@ -3,9 +3,9 @@
 //! Three kinds are harmless: the index and what runs along with it; counters that only count the rounds; and
 //! sums, products and the like that nothing but their own operation looks at.
 
+use super::Function;
 use super::ssa::{Def, Id};
 use super::values::Value;
-use super::Function;
 use crate::decode::{FLAGS, Flow, Kind};
 use crate::size_use::Classes;
 use std::collections::{HashMap, HashSet};
@@ -132,11 +132,8 @@ impl Function<'_, '_> {
                 Def::Entry(_) => return None,
                 Def::Result { step, .. } => {
                     let its = &self.graph.steps[*step];
-                    let moves = match its.kind {
-                        Kind::Move | Kind::Add | Kind::Subtract | Kind::Compare | Kind::Select => true,
-                        Kind::Address | Kind::Widen | Kind::Flag => true,
-                        _ => false,
-                    };
+                    let moves = matches!(its.kind, Kind::Move | Kind::Add | Kind::Subtract | Kind::Compare)
+                        || matches!(its.kind, Kind::Select | Kind::Address | Kind::Widen | Kind::Flag);
                     if !moves
                         || its.flow != Flow::Next
                         || (its.loads

@@ -7,6 +7,9 @@ use super::ssa::{Def, Id};
 use super::taints::Taint;
 use crate::decode::{Kind, Spot};
 
+/// A value or none, an index that is scaled or not, and what is added.
+type Spelled = (Option<Id>, Option<(Id, bool)>, u64);
+
 impl Function<'_, '_> {
     /// Whether a store outside of iterations combines a sum of the thread's with shared memory.
     pub fn reduces(&self, at: usize) -> bool {
@@ -162,7 +165,7 @@ impl Function<'_, '_> {
     }
 
     /// A step's address: a value or a fixed place, an index, and what is added.
-    pub fn spelled(&self, at: usize) -> Option<(Option<Id>, Option<(Id, bool)>, u64)> {
+    pub fn spelled(&self, at: usize) -> Option<Spelled> {
         let memory = self.graph.steps[at].memory?;
         let of = |register: usize| self.ssa.used(at, register).map(|id| self.root(id));
         let index = match (memory.has_index, memory.index) {

@@ -37,7 +37,7 @@ pub(crate) fn analyse(code: &Code<'_>) -> SizeUse {
         return SizeUse::unknown("it starts regions and has no table of its functions (.eh_frame_hdr)");
     }
     let found = match effects::prove(code) {
-        Ok(()) => return asked(code).map_or_else(|early| early, |sites| sites),
+        Ok(()) => return asked(code).unwrap_or_else(|early| early),
         Err(finding) => SizeUse::depends(format!("{} {}", code.describe(finding.address), finding.what)),
     };
     // What is done with the size says more.
