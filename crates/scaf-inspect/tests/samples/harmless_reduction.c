@@ -1,7 +1,7 @@
-double run(const double *a, int n)
+long run(const int *a, int n)
 {
-    double sum = 0;
+    long sum = 0;
 #pragma omp parallel for reduction(+ : sum)
-    for (int i = 0; i < n; i++) sum += a[i] * a[i];
+    for (int i = 0; i < n; i++) sum += a[i] * (i & 3);
     return sum;
 }
