@@ -7,7 +7,6 @@ use super::llvm;
 use super::state::NOTHING;
 use super::verdict::SizeUse;
 use crate::decode::abi;
-use crate::effects;
 use crate::elf::{Elf, SlotKind};
 use crate::functions::{FORKS, GOMP_STARTS_REGIONS, QUERY_PREFIXES, Tells};
 use crate::functions::{
@@ -26,7 +25,11 @@ const LONGEST_NAME: usize = 64;
 const SECOND: usize = 2;
 const _: () = assert!(abi::SCRATCH[SECOND] == abi::SECOND_RESULT);
 
-pub(crate) fn analyse(code: &Code<'_>) -> SizeUse {
+/// `prove` proves the effects of all regions, or says which code can't be, and why.
+pub(crate) fn analyse<'e>(
+    code: &Code<'e>,
+    prove: &dyn Fn(&Code<'e>) -> Result<(), (u64, String)>,
+) -> SizeUse {
     if !starts_regions(code.elf) || !code.elf.machine_supported {
         return verdict(code).unwrap_or_else(|early| early);
     }
@@ -36,9 +39,9 @@ pub(crate) fn analyse(code: &Code<'_>) -> SizeUse {
     if !code.knows_functions() {
         return SizeUse::unknown("it starts regions and has no table of its functions (.eh_frame_hdr)");
     }
-    let found = match effects::prove(code) {
+    let found = match prove(code) {
         Ok(()) => return asked(code).unwrap_or_else(|early| early),
-        Err(finding) => SizeUse::depends(format!("{} {}", code.describe(finding.address), finding.what)),
+        Err((address, what)) => SizeUse::depends(format!("{} {what}", code.describe(address))),
     };
     // What is done with the size says more.
     match verdict(code) {
