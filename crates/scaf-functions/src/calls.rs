@@ -37,7 +37,7 @@ pub fn member(name: &[u8]) -> Use {
         _ if runtime::is_runtimes(name) => return Use::May,
         _ => {}
     }
-    let has = |row: &library::Function, any: u8| row.traits & any != 0;
+    let has = |row: &library::Function, any: u16| row.traits & any != 0;
     match library::find(name) {
         Some(row) if has(row, traits::BOUND) => Use::MayNot,
         Some(row) if row.class == Class::KernelThread => {

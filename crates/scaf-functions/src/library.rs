@@ -12,7 +12,7 @@ pub struct Function {
     /// How many integer or pointer arguments it takes, if that is known.
     pub arguments: Option<u8>,
     /// Bits of [`traits`].
-    pub traits: u8,
+    pub traits: u16,
     /// Nobody acts on this row yet: today whoever asks takes it for unlisted. To be turned round.
     pub later: bool,
 }
@@ -40,23 +40,27 @@ pub enum Class {
 /// More about a function: bits.
 pub mod traits {
     /// Sets or copies memory; the length, its third argument, may be a loop's share.
-    pub const FILLS_MEMORY: u8 = 1;
+    pub const FILLS_MEMORY: u16 = 1;
     /// Doesn't come back to its caller.
-    pub const NEVER_RETURNS: u8 = 2;
+    pub const NEVER_RETURNS: u16 = 2;
     /// The thread goes on where an exception is caught.
-    pub const THROWS: u8 = 4;
+    pub const THROWS: u16 = 4;
     /// The thread goes on elsewhere, or ends.
-    pub const LEAVES: u8 = 8;
+    pub const LEAVES: u16 = 8;
     /// What it begins, or sets up, goes on in code that doesn't call it: whoever has it may have that.
-    pub const LASTS: u8 = 16;
+    pub const LASTS: u16 = 16;
     /// A member of a gathered team may call it all the same: it is answered, what it sets is in thread-local
     /// storage or in saved registers, or it is the same for all threads.
-    pub const CARRIED: u8 = 32;
+    pub const CARRIED: u16 = 32;
     /// A member may not, whatever its class is to others.
-    pub const BOUND: u8 = 64;
+    pub const BOUND: u16 = 64;
     /// What it sets of the kernel thread is how fast, where or under which name it runs, which changes
     /// nothing that is computed; or it loads what is looked at then.
-    pub const TUNES: u8 = 128;
+    pub const TUNES: u16 = 128;
+    /// Tells how many processors there are: who asks may do work for each.
+    pub const COUNTS: u16 = 256;
+    /// Goes on from a state that its caller keeps, such as a generator of random numbers.
+    pub const GOES_ON: u16 = 512;
 }
 
 macro_rules! rows {
@@ -79,6 +83,7 @@ macro_rules! rows {
 rows! {
     _Fork: StartsProcess, later;
     _Unwind_Resume: Harmless(1) [NEVER_RETURNS THROWS];
+    _ZNSt6thread20hardware_concurrencyEv: Harmless(0) [COUNTS];
     _ZSt16__throw_bad_castv _ZSt17__throw_bad_allocv _ZSt20__throw_length_errorPKc
         _ZSt20__throw_out_of_rangePKc _ZSt24__throw_out_of_range_fmtPKcz _ZSt28__throw_bad_array_new_lengthv:
         Harmless [NEVER_RETURNS THROWS];
@@ -109,6 +114,9 @@ rows! {
     cos cosf cosh: Harmless(0);
     daemon: StartsProcess, later;
     dlmopen dlopen: KernelThread [TUNES], later;
+    drand48_r: Harmless(2) [GOES_ON];
+    erand48: Harmless(1) [GOES_ON];
+    erand48_r: Harmless(3) [GOES_ON];
     erf: Harmless(0);
     execl execle execlp execv execve execveat execvp execvpe: StartsProcess, later;
     exit: Harmless(1) [NEVER_RETURNS];
@@ -119,23 +127,30 @@ rows! {
     fork forkpty: StartsProcess, later;
     free frexp: Harmless(1);
     get_mempolicy: KernelThread [TUNES], later;
+    get_nprocs get_nprocs_conf: Harmless(0) [COUNTS];
     getaddrinfo_a: StartsThread, later;
-    getcpu: PerThread, later;
+    getcpu: PerThread;
     gettid: PerThread [BOUND];
     hypot: Harmless(0);
     initgroups io_uring_enter io_uring_register io_uring_setup ioperm iopl: KernelThread, later;
     ioprio_set: KernelThread [TUNES], later;
+    jrand48: Harmless(1) [GOES_ON];
+    jrand48_r: Harmless(3) [GOES_ON];
     lgamma: Harmless(0);
     lio_listio: StartsThread, later;
     log log10 log1p log2 log2f logf: Harmless(0);
     longjmp: Harmless [NEVER_RETURNS LEAVES];
+    lrand48_r: Harmless(2) [GOES_ON];
     malloc: Harmless(1);
     mbind: KernelThread [CARRIED], later;
     memcmp: Harmless(3);
     memcpy memmove memset: Harmless(3) [FILLS_MEMORY];
     mq_notify: StartsThread;
+    mrand48_r: Harmless(2) [GOES_ON];
     nearbyint: Harmless(0);
     nice: KernelThread [TUNES], later;
+    nrand48: Harmless(1) [GOES_ON];
+    nrand48_r: Harmless(3) [GOES_ON];
     perf_event_open personality pkey_alloc pkey_free pkey_get pkey_mprotect pkey_set: KernelThread, later;
     popen posix_spawn posix_spawnp: StartsProcess, later;
     pow powf: Harmless(0);
@@ -146,10 +161,11 @@ rows! {
     pthread_create: StartsThread;
     pthread_equal: Harmless(2), later;
     pthread_exit: KernelThread [NEVER_RETURNS LEAVES];
-    pthread_getaffinity_np pthread_getattr_np: KernelThread [CARRIED], later;
+    pthread_getaffinity_np: KernelThread [CARRIED COUNTS], later;
+    pthread_getattr_np: KernelThread [CARRIED], later;
     pthread_getcpuclockid: KernelThread;
     pthread_getname_np pthread_getschedparam: KernelThread [CARRIED], later;
-    pthread_getspecific: PerThread, later;
+    pthread_getspecific: PerThread;
     pthread_join: ThreadsWait, later;
     pthread_kill: KernelThread;
     pthread_kill_other_threads_np: KernelThread, later;
@@ -167,10 +183,12 @@ rows! {
     ptrace: KernelThread, later;
     puts: Harmless(1);
     rand: Harmless(0);
-    rand_r: Harmless(1);
+    rand_r: Harmless(1) [GOES_ON];
+    random_r: Harmless(2) [GOES_ON];
     realloc: Harmless(2);
     rint round: Harmless(0);
-    sched_getaffinity sched_getattr: KernelThread [CARRIED], later;
+    sched_getaffinity: KernelThread [CARRIED COUNTS], later;
+    sched_getattr: KernelThread [CARRIED], later;
     sched_getcpu: PerThread;
     sched_getparam sched_getscheduler: KernelThread [CARRIED], later;
     sched_setaffinity sched_setattr sched_setparam sched_setscheduler set_mempolicy: KernelThread [TUNES],
@@ -187,6 +205,7 @@ rows! {
     sinf sinh sqrt sqrtf: Harmless(0);
     strlen: Harmless(1);
     syscall: KernelThread, later;
+    sysconf: Harmless(1) [COUNTS];
     system: StartsProcess, later;
     tan tanf tanh tanhf tgamma: Harmless(0);
     tgkill: KernelThread, later;
@@ -198,7 +217,7 @@ rows! {
     timer_create: StartsThread [BOUND];
     tkill: KernelThread, later;
     trunc: Harmless(0);
-    tss_get: PerThread, later;
+    tss_get: PerThread;
     tss_set: PerThread;
     unshare: KernelThread, later;
     uselocale: PerThread;

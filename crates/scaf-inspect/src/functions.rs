@@ -1,6 +1,6 @@
 //! What the analysis takes from a function's name, by the table of functions (`crates/scaf-functions`).
 
-use scaf_functions::library::{self, Class, traits};
+use scaf_functions::library::{self, Class, traits, traits::COUNTS};
 use scaf_functions::runtime::{self, Function};
 
 pub(crate) use scaf_functions::runtime::Tells;
@@ -60,7 +60,7 @@ pub(crate) fn arguments(name: &str) -> usize {
     known.map_or(UNKNOWN, usize::from)
 }
 
-fn has(name: &str, any: u8) -> bool {
+fn has(name: &str, any: u16) -> bool {
     library::find_today(name.as_bytes()).is_some_and(|row| row.traits & any != 0)
 }
 
@@ -82,13 +82,25 @@ pub(crate) fn makes_threads_wait(name: &str) -> bool {
     is_of_class(name, Class::ThreadsWait)
 }
 
-/// Whether it keeps per-thread data or returns the thread's identity. Unlisted ones don't (to be reversed).
+/// Whether it keeps per-thread data or returns the thread's identity, as `syscall` does at the caller's word.
+/// Unlisted ones don't (to be reversed).
 pub(crate) fn keeps_for_threads(name: &str) -> bool {
-    is_of_class(name, Class::PerThread)
+    name == "syscall" || is_of_class(name, Class::PerThread)
+}
+
+/// Whether it tells how many threads or processors there are to have.
+pub(crate) fn counts(name: &str) -> bool {
+    tells(name) == Tells::Most || library::find(name.as_bytes()).is_some_and(|row| row.traits & COUNTS != 0)
 }
 
 fn is_of_class(name: &str, class: Class) -> bool {
     library::find_today(name.as_bytes()).is_some_and(|row| row.class == class)
+}
+
+/// Whether it goes on from a state that its caller keeps, maybe one for each thread: what a thread gets
+/// depends on how many iterations it has done before.
+pub(crate) fn goes_on_from(name: &str) -> bool {
+    has(name, traits::GOES_ON)
 }
 
 /// gcc calls outlined functions `f._omp_fn.0`, clang `.omp_outlined.` or `f.omp_outlined`.

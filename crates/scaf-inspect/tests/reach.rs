@@ -336,14 +336,3 @@ void go(void) { kept(); }
         Reach::No(_)
     ));
 }
-
-/// How long it takes for large ones, and what they reach: processes by their numbers in REACH.
-#[test]
-#[ignore = "for people: REACH=number, and --nocapture"]
-fn of_a_running_program() {
-    for pid in std::env::var("REACH").unwrap_or_default().split_whitespace() {
-        let began = std::time::Instant::now();
-        let facts = process(pid.parse().unwrap(), Path::new("/proc"), &mut ModuleCache::default()).unwrap();
-        println!("{pid}: {:?} after {:?}", facts.reach, began.elapsed());
-    }
-}

@@ -5,16 +5,20 @@ use super::flow::Analysis;
 use super::frame::Finding;
 use super::llvm;
 use super::state::NOTHING;
+use super::tickets::ticket;
 use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
 use crate::functions::{FORKS, GOMP_STARTS_REGIONS, QUERY_PREFIXES, Tells};
 use crate::functions::{
-    is_answered, is_known_to_tell, is_outlined_by_name, is_query, makes_threads_wait, tells,
+    counts, goes_on_from, is_answered, is_known_to_tell, is_outlined_by_name, is_query, makes_threads_wait,
+    tells,
 };
 use memchr::memmem;
 use std::collections::BTreeSet;
 
+/// The variable that says how many threads a team has.
+const NUMBER: &[u8] = b"OMP_NUM_THREADS\0";
 /// Prefix of calls that run code on a device.
 const TARGET: &str = "GOMP_target";
 /// Most functions that turn out to return the team size or thread number.
@@ -39,10 +43,22 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     if let Some(objection) = llvm::objection(elf) {
         return Err(objection);
     }
-    if starts_regions(elf)
-        && let Some(name) = elf.imports.keys().find(|name| makes_threads_wait(name))
-    {
-        return Err(SizeUse::depends(format!("its threads may wait for each other ({name})")));
+    if starts_regions(elf) {
+        if let Some(name) = elf.imports.keys().find(|name| makes_threads_wait(name)) {
+            return Err(SizeUse::depends(format!("its threads may wait for each other ({name})")));
+        }
+        if let Some(name) = counted_by(elf) {
+            let why = format!("it may have as much work as it could have threads, of which it asks ({name})");
+            return Err(SizeUse::depends(why));
+        }
+        if let Some(name) = elf.imports.keys().find(|name| goes_on_from(name)) {
+            let why = format!("what it computes goes on from what it computed before ({name})");
+            return Err(SizeUse::depends(why));
+        }
+        if let Some(place) = ticket(code) {
+            let why = "counts, and looks at the count: its threads may have numbers by that";
+            return Err(SizeUse::depends(format!("{} {why}", code.describe(place))));
+        }
     }
     // Run on the host, such code starts outside of any team, which the client doesn't see.
     if let Some(name) = elf.imports.keys().find(|name| is_answered(name))
@@ -120,6 +136,14 @@ fn is_outlined(code: &Code<'_>, function: u64) -> bool {
         Some(name) => is_outlined_by_name(name),
         None => code.is_passed_to_runtime(function),
     }
+}
+
+/// How it may learn how many threads its teams will have.
+fn counted_by<'e>(elf: &'e Elf<'_>) -> Option<&'e str> {
+    let reads = elf.imports.keys().any(|name| name.ends_with("getenv"));
+    let named = || elf.data.iter().any(|piece| memmem::find(piece.data, NUMBER).is_some());
+    let by_name = (reads && named()).then_some("OMP_NUM_THREADS");
+    elf.imports.keys().map(String::as_str).find(|name| counts(name)).or(by_name)
 }
 
 fn starts_regions(elf: &Elf<'_>) -> bool {

@@ -23,6 +23,7 @@ mod mark;
 mod spin;
 mod state;
 mod step;
+mod tickets;
 mod verdict;
 mod walk;
 

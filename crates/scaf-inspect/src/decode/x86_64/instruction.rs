@@ -192,6 +192,11 @@ impl Instruction {
         self.0.op0_kind() == OpKind::Memory && is_constant && neutral == Some(self.0.immediate(1))
     }
 
+    /// Whether it adds to memory and gives what was there: `lock xadd`.
+    pub fn gives_what_was_there(&self) -> bool {
+        self.0.mnemonic() == Mnemonic::Xadd && self.0.op0_kind() == OpKind::Memory
+    }
+
     /// `xchg` with a place at the stack pointer, another fence.
     fn exchanges_with_stack(&self) -> bool {
         self.0.mnemonic() == Mnemonic::Xchg
