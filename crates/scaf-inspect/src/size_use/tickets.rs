@@ -1,5 +1,5 @@
 //! Does the code of regions take tickets? Whoever adds to a shared counter and looks at what was there before
-//! (`#pragma omp atomic capture`, `fetch_add`) may have made itself a thread's number, without asking for one.
+//! (`#pragma omp atomic capture`, `fetch_add`) may have made itself a number, without asking for one.
 
 use super::code::{Callee, Code};
 use crate::decode::{Flow, decode};

@@ -1,4 +1,4 @@
-/* Monte Carlo: each thread has its samples, and the total counts as many as the threads that were expected. */
+/* Monte Carlo: each thread has its samples, and the total counts as many as the expected threads. */
 #include <omp.h>
 double run(long samples)
 {
