@@ -62,7 +62,7 @@ fn the_kernels_are_resized_or_start_wide() {
     ];
     for (name, form, mechanisms, threads) in long {
         start(name, "S", form).until_resized_to(1);
-        start(name, "W", form).until("a whole team", |program| {
+        start(name, "A", form).until("a whole team", |program| {
             mechanisms.contains(&program.mechanism) && (program.team, program.dop) == (threads, Some(1))
         });
     }

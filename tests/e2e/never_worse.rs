@@ -108,7 +108,8 @@ fn a_program_in_a_container_is_managed() {
     let setup = Setup::new("equi");
     let filters = compiled("filters");
     let under = [filters.to_str().expect("a plain path"), "harmless", "exec"];
-    let program = setup.at(&filters).under(&under).args(["until-told"]).option("--max", 1).start();
+    let program = setup.at(&filters).under(&under).args(["until-told"]).option("--max", 1);
+    let program = program.flag("--malleable").start();
     program.until_resized_to(1);
     assert_eq!(program.finish().well().number("wrong"), 0);
 }
