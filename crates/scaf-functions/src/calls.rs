@@ -74,7 +74,7 @@ const STARTERS: [&[u8]; 2] = [b"libstdc++", b"libgfortran"];
 /// What a call of the function by the library of that file name says.
 #[must_use]
 pub fn say_in(file: &[u8], name: &[u8]) -> u32 {
-    let said = if is_offered(file, name) { 0 } else { say(name) };
+    let said = say(name);
     if said & says::THREADS != 0 && STARTERS.iter().any(|library| file.starts_with(library)) {
         return said & !says::THREADS;
     }
@@ -101,9 +101,6 @@ pub fn say(name: &[u8]) -> u32 {
     match library::find(name) {
         Some(row) if row.traits & traits::LASTS != 0 => says::FORBIDDEN,
         Some(row) if row.class == Class::StartsThread && !row.later => says::THREADS,
-        Some(row) if row.class == Class::KernelThread && !row.later && row.traits & traits::LEAVES == 0 => {
-            says::BOUND
-        }
         _ => 0,
     }
 }

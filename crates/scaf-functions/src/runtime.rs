@@ -78,11 +78,8 @@ pub mod says {
     pub const SHARED: u32 = 512;
     /// It may ask whether the calling task has a lock: libgomp's belong to tasks.
     pub const TASKS_LOCKS: u32 = 1024;
-    /// It has calls of what belongs to the kernel's thread, maybe in no region. That forbids gathering until its
-    /// code has been inspected.
-    pub const BOUND: u32 = 2048;
     /// All of these.
-    pub const ALL: u32 = 4095;
+    pub const ALL: u32 = 2047;
 }
 
 macro_rules! rows {

@@ -36,8 +36,9 @@ const MOST_AT_A_TIME: usize = 4;
 /// Wall time of a helper.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Wall time after which its priority is lowered. Most programs take 0.01 s to read; with what regions reach,
-/// tesseract and its 56 libraries take 0.3 s, and Python with scikit-learn 1 s, once.
-const HASTE: Duration = Duration::from_millis(100);
+/// tesseract and its 56 libraries take 0.3 s, and Python with scikit-learn 1 s, once. Until then the program
+/// isn't gathered, and on a machine that is busy with it a helper of low priority would take minutes.
+const HASTE: Duration = Duration::from_secs(2);
 /// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
 /// scikit-learn, LightGBM and XGBoost has 110,000.
 const MOST_ANSWER: usize = 1 << 19;

@@ -12,7 +12,6 @@ use crate::runtimes::modules;
 use crate::sys::arch::can_switch;
 use crate::sys::settings;
 use core::sync::atomic::{AtomicU32, Ordering};
-use scaf_proto::grant::Word;
 use scaf_proto::report::fact;
 use scaf_team::gather::obstacle::Obstacle;
 
@@ -31,7 +30,7 @@ pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     permits(code.runtime)?;
     no(Obstacle::Calls, !forbids::nothing(code.runtime))?;
     let word = pages::grant().word();
-    no(Obstacle::Code, !is_permitted(word, modules::are_inspected(word)))?;
+    no(Obstacle::Code, !word.gathers() || !modules::are_inspected(word))?;
     // A member that finds its region cancelled may not reach a loop, and would have no memory for it.
     no(Obstacle::Cancels, forbids::shares_memory() && cancel::may_be(code.runtime))?;
     no(Obstacle::Handlers, member_signals::lasts())?;
@@ -69,19 +68,13 @@ pub fn may_now(code: Code) -> bool {
         && !member_signals::lasts()
 }
 
-/// Whether the code permits it: what the inspection found, and before that, that no module calls what belongs
-/// to the kernel's thread at all.
-#[inline(always)]
-fn is_permitted(word: Word, inspected: bool) -> bool {
-    if inspected { word.gathers() } else { forbids::calls_nothing_bound() }
-}
-
 /// What must hold as long as a team is gathered.
 pub fn is_wanted(code: Code) -> bool {
     let word = pages::grant().word();
     // A library that a member loads is another matter: code that may do so is never gathered.
     one_master()
-        && is_permitted(word, modules::met_are_inspected(word))
+        && word.gathers()
+        && modules::met_are_inspected(word)
         && !stuck_regions::is_folded(code)
         && !icvs::wants_nesting()
         && forbids::still_nothing(code.runtime)

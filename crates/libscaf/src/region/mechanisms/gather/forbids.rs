@@ -115,11 +115,6 @@ fn known() -> Option<u32> {
     (known & MODULES == now && modules::NEWS.load(Ordering::Relaxed) == 0).then_some(known >> SAID)
 }
 
-/// Whether no module calls what belongs to the kernel's thread, where [`nothing`] else forbids it.
-pub fn calls_nothing_bound() -> bool {
-    LOOKED.load(Ordering::Relaxed) >> SAID & says::BOUND == 0
-}
-
 /// Whether the program is known not to start threads by itself.
 pub fn starts_no_threads() -> bool {
     known().is_some_and(|said| said & (says::THREADS | says::FORBIDDEN) == 0)
