@@ -208,10 +208,11 @@ impl Opened {
         facts.origin = origin(self.executable, self.arguments, modules);
         facts
     }
-}
 
-impl Opened {
     fn reach(&self, cache: &mut ModuleCache) -> Reach {
+        if self.too_many {
+            return Reach::No("has more modules than are followed".into());
+        }
         let mut files = Vec::new();
         for (mapping, file) in &self.code {
             match file {

@@ -33,8 +33,6 @@ use std::path::Path;
 
 /// Most instructions that are followed in one process, about 100 ns each.
 const MAX_INSTRUCTIONS: usize = 40_000_000;
-/// Most modules of a process.
-const MAX_MODULES: usize = 4096;
 
 /// Whether the code of a process's regions may run on fewer kernel threads than its team has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,9 +71,6 @@ pub fn reach_of(path: &Path) -> Result<Reach, Error> {
 
 /// Looks at all modules of a process.
 pub(crate) fn reach(candidates: &[Candidate<'_>]) -> Reach {
-    if candidates.len() > MAX_MODULES {
-        return Reach::No("has more modules than are followed".into());
-    }
     let caches: Vec<ReadCache<&File>> = candidates.iter().map(|it| ReadCache::new(it.file)).collect();
     let elfs: Vec<OnceCell<Result<Elf<'_>, Error>>> = candidates.iter().map(|_| OnceCell::new()).collect();
     let binaries: Vec<OnceCell<Option<Binary<'_>>>> = candidates.iter().map(|_| OnceCell::new()).collect();
