@@ -5,23 +5,12 @@ program bound_fortran
   use omp_lib
   use iso_c_binding, only: c_int, c_short, c_long
   implicit none
-  type, bind(c) :: pollfd
-    integer(c_int) :: fd
-    integer(c_short) :: events, revents
-  end type
+  include 'test.inc'
   interface
-    function poll(files, count, patience) bind(c)
-      import :: pollfd, c_int, c_long
-      type(pollfd), intent(inout) :: files
-      integer(c_long), value :: count
-      integer(c_int), value :: patience
-      integer(c_int) :: poll
-    end function
     integer(c_int) function own_number() bind(c, name='gettid')
       import :: c_int
     end function
   end interface
-  type(pollfd) :: input
   integer(c_int) :: numbers(0:3)
   integer :: wrong, rounds, i, me
 

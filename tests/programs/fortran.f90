@@ -4,20 +4,7 @@ program set_in_fortran
   use omp_lib
   use iso_c_binding, only: c_int, c_short, c_long
   implicit none
-  type, bind(c) :: pollfd
-    integer(c_int) :: fd
-    integer(c_short) :: events, revents
-  end type
-  interface
-    function poll(files, count, patience) bind(c)
-      import :: pollfd, c_int, c_long
-      type(pollfd), intent(inout) :: files
-      integer(c_long), value :: count
-      integer(c_int), value :: patience
-      integer(c_int) :: poll
-    end function
-  end interface
-  type(pollfd) :: input
+  include 'test.inc'
   integer :: team, smallest, rounds
   character(len=16) :: how
 

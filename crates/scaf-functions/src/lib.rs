@@ -8,8 +8,7 @@
 //!   without a row ([`calls`], which libscaf and `scaf doctor` use);
 //! - the code analysis (`crates/scaf-inspect/src/functions.rs`) takes an unlisted `omp_get_*` or `omp_in_*`
 //!   for a question about the team, and all six argument registers for arguments of an unlisted function;
-//! - libscaf exports nothing for it: the call reaches the runtime.
-//!
+//! - libscaf exports nothing for it: the call reaches the runtime;
 //! - a program isn't gathered if a member comes to a function that is in no table, and whose code isn't there
 //!   to be followed ([`calls::member`], which `crates/scaf-inspect/src/reach` uses).
 //!

@@ -13,7 +13,8 @@ pub struct Function {
     pub arguments: Option<u8>,
     /// Bits of [`traits`].
     pub traits: u16,
-    /// Nobody acts on this row yet: today whoever asks takes it for unlisted. To be turned round.
+    /// Resizing doesn't act on this row yet: it takes it for unlisted ([`find_today`]). To be turned round.
+    /// Gathering does ([`crate::calls::member`]).
     pub later: bool,
 }
 

@@ -1,6 +1,6 @@
 //! What the analysis takes from a function's name, by the table of functions (`crates/scaf-functions`).
 
-use scaf_functions::library::{self, Class, traits, traits::COUNTS};
+use scaf_functions::library::{self, Class, traits};
 use scaf_functions::runtime::{self, Function};
 
 pub(crate) use scaf_functions::runtime::Tells;
@@ -19,6 +19,11 @@ pub(crate) const QUERY_PREFIXES: [&str; 2] = ["omp_get_", "omp_in_"];
 pub(crate) const PREFIXES: [&str; 4] = ["GOMP_", "omp_get_", "omp_in_", "__kmpc_"];
 /// Assumed where the number of arguments is unknown: one per argument register.
 const UNKNOWN: usize = 6;
+
+/// Whether a function of this name starts a region.
+pub(crate) fn starts_region(name: &[u8]) -> bool {
+    [FORKS, GOMP_STARTS_REGIONS].iter().any(|start| name.starts_with(start.as_bytes()))
+}
 
 fn row(name: &str) -> Option<&'static Function> {
     runtime::find(name.as_bytes())
@@ -61,7 +66,11 @@ pub(crate) fn arguments(name: &str) -> usize {
 }
 
 fn has(name: &str, any: u16) -> bool {
-    library::find_today(name.as_bytes()).is_some_and(|row| row.traits & any != 0)
+    has_trait(library::find_today(name.as_bytes()), any)
+}
+
+fn has_trait(row: Option<&library::Function>, any: u16) -> bool {
+    row.is_some_and(|row| row.traits & any != 0)
 }
 
 pub(crate) fn fills_memory(name: &str) -> bool {
@@ -90,7 +99,7 @@ pub(crate) fn keeps_for_threads(name: &str) -> bool {
 
 /// Whether it tells how many threads or processors there are to have.
 pub(crate) fn counts(name: &str) -> bool {
-    tells(name) == Tells::Most || library::find(name.as_bytes()).is_some_and(|row| row.traits & COUNTS != 0)
+    tells(name) == Tells::Most || has_trait(library::find(name.as_bytes()), traits::COUNTS)
 }
 
 fn is_of_class(name: &str, class: Class) -> bool {

@@ -81,7 +81,7 @@ pub(crate) fn is_runtimes_file(path: &Path) -> bool {
     path.file_name().is_some_and(|name| is_openmp_runtime(&name.to_string_lossy()))
 }
 
-fn is_openmp_runtime(name: &str) -> bool {
+pub(crate) fn is_openmp_runtime(name: &str) -> bool {
     files::is_openmp_runtime(name.as_bytes()) || name == "libscaf.so"
 }
 

@@ -84,7 +84,7 @@ impl ModuleCache {
         self.reaches.values_mut().for_each(Reach::cut);
     }
 
-    /// Files that are known.
+    /// Files that are known, and lists of modules.
     pub fn len(&self) -> usize {
         self.files.len() + self.reaches.len()
     }

@@ -79,7 +79,9 @@ fn compiled_in(folder: &str, by: By, name: &str) -> PathBuf {
     let program = library_folder().join(format!("{name}{kind}{}", if library { ".so" } else { "" }));
     let headers = [
         "tests/programs/test.h",
+        "tests/programs/test.inc",
         "tests/programs/region.h",
+        "tests/programs/small.c",
         "tests/programs/fortran.f90",
         "tests/programs/midway.c",
         "tests/programs/sanitized.c",

@@ -23,24 +23,10 @@ pub fn affinity_of(process: i32) -> Option<Mask> {
 }
 
 fn ask(process: i32) -> Option<Mask> {
-    let mut question = [0u8; 32];
-    let mut length = 0;
-    let mut put = |byte: u8| {
-        if let Some(cell) = question.get_mut(length) {
-            *cell = byte;
-            length += 1;
-        }
-    };
-    BEFORE.iter().copied().for_each(&mut put);
-    let mut divisor = 1_000_000_000;
-    while divisor != 0 {
-        let rest = process.cast_unsigned() / divisor;
-        if rest != 0 {
-            put(b'0' + (rest % 10) as u8);
-        }
-        divisor /= 10;
-    }
-    put(b'}');
+    let (mut question, mut digits) = ([0u8; 32], [0; 10]);
+    let parts = [BEFORE, socket::decimal(process.cast_unsigned(), &mut digits), b"}"];
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    question.iter_mut().zip(parts.into_iter().flatten()).for_each(|(cell, byte)| *cell = *byte);
     let connection = socket::open_for_question()?;
     let mut room = [0u8; 512];
     let got = connection.exchange(question.get(..length)?, &mut room, PATIENCE_MS)?;

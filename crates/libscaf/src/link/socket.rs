@@ -204,7 +204,8 @@ pub fn close() {
     SOCKET.store(-1, Ordering::Relaxed);
 }
 
-fn decimal(mut number: u32, room: &mut [u8; 10]) -> &[u8] {
+/// A number in decimal digits.
+pub fn decimal(mut number: u32, room: &mut [u8; 10]) -> &[u8] {
     let mut used = 0;
     for cell in room.iter_mut().rev() {
         *cell = b'0' + (number % 10) as u8;

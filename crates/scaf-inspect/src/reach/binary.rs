@@ -2,7 +2,7 @@
 
 use crate::decode::{RelativeLoad, patterns};
 use crate::elf::{Elf, SlotKind};
-use crate::size_use::Code;
+use crate::size_use::{Code, LOWEST_FIXED};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -26,8 +26,6 @@ const NO_POINTERS: [&str; 14] = [
     ".rela.plt",
 ];
 const LONGEST_NAME: usize = 256;
-/// Below this address no system loads a program that can't be moved (vm.mmap_min_addr).
-const LOWEST_FIXED: u64 = 0x10000;
 
 pub(super) struct Binary<'e> {
     pub elf: &'e Elf<'e>,
@@ -39,11 +37,12 @@ pub(super) struct Binary<'e> {
 
 impl<'e> Binary<'e> {
     pub fn new(elf: &'e Elf<'e>, path: &'e Path) -> Self {
-        let known = elf.functions.keys().chain(elf.exports.values()).copied();
-        let mut starts: Vec<u64> = elf.function_starts().into_iter().chain(known).collect();
+        let code = Code::new(elf);
+        let known = elf.functions.keys().chain(elf.exports.values());
+        let mut starts: Vec<u64> = code.starts().iter().chain(known).copied().collect();
         starts.sort_unstable();
         starts.dedup();
-        Self { elf, code: Code::new(elf), path, starts, pointers: OnceCell::new() }
+        Self { elf, code, path, starts, pointers: OnceCell::new() }
     }
 
     /// The file's name.

@@ -1,5 +1,7 @@
 //! Libraries that are known by their files' names.
 
+use crate::module::is_openmp_runtime;
+
 /// How calls into a library are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -16,8 +18,8 @@ pub(super) enum Kind {
 const C: [&str; 8] =
     ["libc", "libpthread", "libdl", "librt", "libutil", "libresolv", "ld-linux-x86-64", "libanl"];
 const CALL_BACK: [&str; 3] = ["libstdc++", "libgcc_s", "libgfortran"];
-/// Mathematics, OpenMP runtimes, and this project's own.
-const CLOSED: [&str; 7] = ["libm", "libmvec", "libquadmath", "libgomp", "libomp", "libiomp5", "libscaf"];
+/// Mathematics. OpenMP runtimes and this project's own are, too ([`is_openmp_runtime`]).
+const CLOSED: [&str; 3] = ["libm", "libmvec", "libquadmath"];
 
 /// Modules of Python's own library that offer what the interpreter offers.
 const PYTHONS: [&str; 12] = [
@@ -45,7 +47,7 @@ pub(super) fn kind(file: &str, is_executable: bool) -> Kind {
         Kind::C
     } else if is_any(&CALL_BACK) {
         Kind::CallsBack
-    } else if is_any(&CLOSED) || is_python {
+    } else if is_any(&CLOSED) || is_openmp_runtime(file) || is_python {
         Kind::Closed
     } else {
         Kind::Followed

@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use super::library_files::{Kind, kind};
 use crate::elf::File as ElfFile;
 use crate::error::Error;
-use crate::functions::{FORKS, GOMP_STARTS_REGIONS};
+use crate::functions::starts_region;
 use object::read::elf::{Dyn as _, Sym as _};
 use object::{LittleEndian, ReadCache, ReadRef, elf};
 use std::cell::OnceCell;
@@ -89,9 +89,7 @@ impl<'c> Names<'c> {
 
     /// The modules that start regions.
     pub fn with_regions(&self) -> Vec<usize> {
-        let starts = |name: &&[u8]| {
-            name.starts_with(FORKS.as_bytes()) || name.starts_with(GOMP_STARTS_REGIONS.as_bytes())
-        };
+        let starts = |name: &&[u8]| starts_region(name);
         let all = self.imports.iter().enumerate();
         let found = all
             .filter(|(module, imports)| self.kind(*module) == Kind::Followed && imports.iter().any(starts));

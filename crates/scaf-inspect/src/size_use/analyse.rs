@@ -9,10 +9,10 @@ use super::tickets::ticket;
 use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
-use crate::functions::{FORKS, GOMP_STARTS_REGIONS, QUERY_PREFIXES, Tells};
+use crate::functions::{QUERY_PREFIXES, Tells};
 use crate::functions::{
     counts, goes_on_from, is_answered, is_known_to_tell, is_outlined_by_name, is_query, makes_threads_wait,
-    tells,
+    starts_region, tells,
 };
 use memchr::memmem;
 use std::collections::BTreeSet;
@@ -140,14 +140,16 @@ fn is_outlined(code: &Code<'_>, function: u64) -> bool {
 
 /// How it may learn how many threads its teams will have.
 fn counted_by<'e>(elf: &'e Elf<'_>) -> Option<&'e str> {
-    let reads = elf.imports.keys().any(|name| name.ends_with("getenv"));
-    let named = || elf.data.iter().any(|piece| memmem::find(piece.data, NUMBER).is_some());
-    let by_name = (reads && named()).then_some("OMP_NUM_THREADS");
-    elf.imports.keys().map(String::as_str).find(|name| counts(name)).or(by_name)
+    let by_name = || {
+        let reads = elf.imports.keys().any(|name| name.ends_with("getenv"));
+        let named = || elf.data.iter().any(|piece| memmem::find(piece.data, NUMBER).is_some());
+        (reads && named()).then_some("OMP_NUM_THREADS")
+    };
+    elf.imports.keys().map(String::as_str).find(|name| counts(name)).or_else(by_name)
 }
 
 fn starts_regions(elf: &Elf<'_>) -> bool {
-    elf.imports.keys().any(|name| name.starts_with(FORKS) || name.starts_with(GOMP_STARTS_REGIONS))
+    elf.imports.keys().any(|name| starts_region(name.as_bytes()))
 }
 
 /// A program that looks a function up has its name in its data.

@@ -12,7 +12,7 @@ const MAX_TABLE: usize = 4096;
 /// Most instructions between the load of a region's function and the call that it is for.
 const MOST_BEFORE_CALL: usize = 32;
 /// Below this address no system loads a program that can't be moved (vm.mmap_min_addr).
-const LOWEST_FIXED: u64 = 0x10000;
+pub(crate) const LOWEST_FIXED: u64 = 0x10000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Callee<'c> {
@@ -54,6 +54,11 @@ impl<'e> Code<'e> {
 
     pub fn knows_functions(&self) -> bool {
         !self.starts.is_empty()
+    }
+
+    /// Where functions begin, as the table for exceptions says; sorted.
+    pub fn starts(&self) -> &[u64] {
+        &self.starts
     }
 
     pub fn is_start(&self, address: u64) -> bool {
@@ -237,6 +242,27 @@ impl<'e> Code<'e> {
         let function_arguments = self.loads_of_functions().map(|(target, _)| target);
         let named = self.elf.functions.iter().filter(|(_, name)| is_outlined_by_name(name));
         function_arguments.chain(named.map(|(address, _)| *address)).collect()
+    }
+
+    /// Has `look` see the regions' functions, and then what these call, so many calls deep, each once. It
+    /// adds to the set whom its function calls, and ends the search by an answer.
+    pub fn search_regions<R>(
+        &self,
+        depth: usize,
+        mut look: impl FnMut(u64, &mut BTreeSet<u64>) -> Option<R>,
+    ) -> Option<R> {
+        let mut met = BTreeSet::new();
+        let mut next = self.regions();
+        for _ in 0..=depth {
+            let mut callees = BTreeSet::new();
+            let found = next.iter().find_map(|function| look(*function, &mut callees));
+            if found.is_some() {
+                return found;
+            }
+            met.append(&mut next);
+            next = callees.difference(&met).copied().collect();
+        }
+        None
     }
 
     /// Functions whose addresses are loaded into argument registers, and the address of the next instruction.

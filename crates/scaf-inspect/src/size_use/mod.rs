@@ -28,7 +28,7 @@ mod verdict;
 mod walk;
 
 pub(crate) use analyse::analyse;
-pub(crate) use code::{Callee, Code};
+pub(crate) use code::{Callee, Code, LOWEST_FIXED};
 pub use spin::Spins;
 pub(crate) use spin::{MOST_LOOPS, spins};
 pub use verdict::SizeUse;

@@ -46,14 +46,10 @@ pub(crate) fn spins(code: &Code<'_>) -> Option<Spins> {
     }
     let mut search =
         Search { budget: MAX_INSTRUCTIONS, place: None, marks: Some(Vec::new()), seen: Seen::new(code) };
-    let mut met = BTreeSet::new();
-    let mut next = code.regions();
-    for _ in 0..=MAX_DEPTH {
-        let mut callees = BTreeSet::new();
-        next.iter().for_each(|function| search.look(*function, &mut callees));
-        met.append(&mut next);
-        next = callees.difference(&met).copied().collect();
-    }
+    code.search_regions(MAX_DEPTH, |function, callees| {
+        search.look(function, callees);
+        None::<()>
+    });
     let place = code.describe(search.place?);
     let marks = search.marks.filter(|marks| marks.len() <= MOST_LOOPS);
     Some(Spins { place, marks })

@@ -13,19 +13,7 @@ const MAX_DEPTH: usize = 8;
 /// The first such instruction, or where the code is too much.
 pub(super) fn ticket(code: &Code<'_>) -> Option<u64> {
     let mut left = MAX_INSTRUCTIONS;
-    let mut met = BTreeSet::new();
-    let mut next = code.regions();
-    for _ in 0..=MAX_DEPTH {
-        let mut callees = BTreeSet::new();
-        for function in &next {
-            if let Some(found) = look(code, *function, &mut left, &mut callees) {
-                return Some(found);
-            }
-        }
-        met.append(&mut next);
-        next = callees.difference(&met).copied().collect();
-    }
-    None
+    code.search_regions(MAX_DEPTH, |function, callees| look(code, function, &mut left, callees))
 }
 
 /// Looks at one function, and adds those that it calls to `callees`.

@@ -21,7 +21,7 @@ const CHANGING: [Mnemonic; 7] = [
     Mnemonic::Umwait,
 ];
 thread_local! {
-    static INFO: RefCell<InstructionInfoFactory> = RefCell::new(InstructionInfoFactory::new());
+    pub(super) static INFO: RefCell<InstructionInfoFactory> = RefCell::new(InstructionInfoFactory::new());
 }
 
 /// The numbers of all registers that are neither general nor vector nor mask registers, and of the flags.

@@ -2,14 +2,9 @@
 //! what belongs to the kernel thread.
 
 use super::abi::SCRATCH;
-use super::instruction::{Instruction, general, is_immediate};
+use super::instruction::{INFO, Instruction, general, is_immediate};
 use crate::decode::operation::{Definition, Flow, Register};
-use iced_x86::{InstructionInfoFactory, Mnemonic as M, OpAccess, OpKind, Register as Name};
-use std::cell::RefCell;
-
-thread_local! {
-    static INFO: RefCell<InstructionInfoFactory> = RefCell::new(InstructionInfoFactory::new());
-}
+use iced_x86::{Mnemonic as M, OpAccess, OpKind, Register as Name};
 
 const PKU: &str = "sets what memory its kernel thread may use, by protection keys";
 const AMX: &str = "uses AMX's tiles";
