@@ -59,6 +59,9 @@ bench/kernels/check.sh
 step "end to end: the real daemon, real programs, real faults"
 cargo test --release --locked -p scaf-tests
 
+step "generated programs: scaf changes none"
+python3 fuzz/programs/hunt.py --count 150
+
 step "the Python module"
 scripts/python.sh
 

@@ -1,8 +1,9 @@
 /*
  * What every kernel shares: the command line, the clock, the NPB random numbers and the one line of JSON.
  *
- * Nothing here or in the kernels asks for the size of its team (no omp_get_num_threads, no threadprivate,
- * no num_threads clause), because scaf doesn't resize a program whose results could depend on that size.
+ * Nothing here or in the kernels asks for the size of a team that runs (no omp_get_num_threads, no
+ * threadprivate, no num_threads clause), because scaf doesn't resize a program whose results could depend on
+ * that size.
  * The only exception is `lu_rigid`, which is there to be such a program.
  */
 #ifndef KERNELS_COMMON_H

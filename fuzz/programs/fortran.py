@@ -77,6 +77,72 @@ PURE = {
       cells(i) = own(mod(i, 8) + 1)
     end do
     r = r + sum(cells)"""),
+    "maximum": ("integer(8) :: m; integer :: i", """m = -1
+    !$omp parallel do SCHEDULE reduction(max:m)
+    do i = 1, 256
+      m = max(m, int(mod(work(i) * 7919, 251), 8))
+    end do
+    r = r + m"""),
+    "dot": ("real(8) :: x(256), y(256), s; integer :: i", """s = 0
+    !$omp parallel
+    !$omp do SCHEDULE
+    do i = 1, 256
+      x(i) = mod(i, 7); y(i) = mod(i, 5)
+    end do
+    !$omp do SCHEDULE reduction(+:s)
+    do i = 1, 256
+      s = s + x(i) * y(i)
+    end do
+    !$omp end parallel
+    r = r + int(s, 8)"""),
+    "stencil": ("real(8) :: u(66,66), v(66,66); integer :: i, j, k", """u = 0; u(1,:) = 64; v = 0
+    do k = 1, 3
+      !$omp parallel do SCHEDULE
+      do j = 2, 65
+        do i = 2, 65
+          v(i, j) = 0.25d0 * (u(i-1, j) + u(i+1, j) + u(i, j-1) + u(i, j+1))
+        end do
+      end do
+      !$omp parallel do SCHEDULE
+      do j = 2, 65
+        u(2:65, j) = v(2:65, j)
+      end do
+    end do
+    r = r + int(sum(u), 8)"""),
+    "collapsed": ("integer :: cells(16,16), i, j", """!$omp parallel do collapse(2) SCHEDULE
+    do j = 1, 16
+      do i = 1, 16
+        cells(i, j) = work(i) * 3 + j + round
+      end do
+    end do
+    r = r + sum(cells)"""),
+    "sections": ("integer :: one, two", """!$omp parallel sections
+    !$omp section
+    one = work(3) + round
+    !$omp section
+    two = work(5) * 2
+    !$omp end parallel sections
+    r = r + one + 3 * two"""),
+    "single": ("integer :: cells(256), pivot, i", """pivot = 0
+    !$omp parallel
+    !$omp do SCHEDULE
+    do i = 1, 256
+      cells(i) = work(i) + round
+    end do
+    !$omp single
+    pivot = cells(17)
+    !$omp end single
+    !$omp do SCHEDULE
+    do i = 1, 256
+      cells(i) = cells(i) + pivot
+    end do
+    !$omp end parallel
+    r = r + sum(cells)"""),
+    "mathematics": ("real(8) :: cells(256); integer :: i", """!$omp parallel do SCHEDULE
+    do i = 1, 256
+      cells(i) = sqrt(dble(work(i) + round)) + floor(8 * sin(dble(i)))
+    end do
+    r = r + int(sum(cells) * 16, 8)"""),
     "matmul": ("real(8) :: a(24,24), b(24,24), c(24,24); integer :: i, j", """!$omp parallel do SCHEDULE
     do j = 1, 24
       do i = 1, 24
@@ -93,6 +159,7 @@ PURE = {
 PROGRAM = """module parts
   use omp_lib
   implicit none
+  integer :: warmed(64)
   MODULE
 contains
   integer function work(n)
@@ -105,6 +172,21 @@ contains
     end do
     work = n
   end function
+  subroutine warm()
+    character(16) :: text
+    integer :: length, wait, i
+    real(8) :: until
+    call get_environment_variable('WARM_MS', text, length)
+    if (length == 0) return
+    read (text, *) wait
+    until = omp_get_wtime() + wait / 1000d0
+    do while (omp_get_wtime() < until)
+      !$omp parallel do
+      do i = 1, 64
+        warmed(i) = i
+      end do
+    end do
+  end subroutine
   integer(8) function integrate(g)
     interface
       integer(8) function g(x)
@@ -135,6 +217,7 @@ program hunted
   DECLARATIONS
   r = 0
   t = omp_get_max_threads()
+  call warm()
   do round = 1, ROUNDS
     REGION
   end do

@@ -51,6 +51,14 @@ __attribute__((noinline)) static long work(long n) {
     volatile double x = 1;
     for (int i = 0; i < WORK; i++) x *= 1.0000001;
     return n; }
+static int warmed[64];
+static void warm(void) {
+    const char *wait = getenv("WARM_MS");
+    double until = omp_get_wtime() + (wait ? atoi(wait) : 0) / 1000.0;
+    while (wait && omp_get_wtime() < until) {
+#pragma omp parallel for
+        for (int i = 0; i < 64; i++) warmed[i] = i;
+    } }
 __attribute__((noinline, unused)) static int slot(unsigned long key) {
     key++;
     for (int i = 0; i < MOST; i++) { unsigned long none = 0;
@@ -129,6 +137,7 @@ def source(choice):
     text = HEAD + before + "\n" + declarations + "\n" + each + """int main(void) {
     unsigned long result = 0;
     T = omp_get_max_threads();
+    warm();
     ASK
     for (long round = 0; round < ROUNDS; round++) {
     long sum = 0, samples = 0; (void)samples; (void)sum;

@@ -2,6 +2,8 @@
 
 hunt.py [--first SEED] [--count N]   tries so many seeds: 1 and 300 where nothing is said
         [--jobs N]                   so many at a time; as many as there are PUs where nothing is said
+        [--warm MS]                  each has harmless regions first for so long, in which its code is
+                                     inspected; 150 where nothing is said
         [--scaf FOLDER]              where scaf, scafd and libscaf.so are; else target/release
         [--keep FOLDER]              shrinks what fails and keeps it there; build/hunt where nothing is said
 
@@ -40,20 +42,25 @@ def main():
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--warm", type=int, default=150)
     parser.add_argument("--scaf", default=str(HERE.parents[1] / "target" / "release"))
     parser.add_argument("--keep", type=pathlib.Path, default=HERE.parents[1] / "build" / "hunt")
     args = parser.parse_args()
     House.binaries = os.path.abspath(args.scaf)
+    warm = {"WARM_MS": str(args.warm)}
     counts, failed = collections.Counter(), []
     with House("equi") as equi, House("chaos", "--seed=1") as chaos, \
             concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         houses = {"equi": equi, "chaos": chaos}
+        equi.env.update(warm)
+        chaos.env.update(warm)
         seeds = range(args.first, args.first + args.count)
         for choice, found in pool.map(lambda seed: attempt(generate.choose(seed), houses), seeds):
             counts[found["is"]] += 1
-            if choice["pure"]:
-                counts["pure"] += 1
-                counts["pure, resizable"] += found.get("resizable", False)
+            if choice["pure"] and "resizable" in found:
+                by = f"pure, {choice['compiler']} {choice['level']}"
+                counts[by] += 1
+                counts[f"{by}, resizable"] += found["resizable"]
             if found["is"] == "different":
                 failed.append((choice, found))
                 say(choice, found)

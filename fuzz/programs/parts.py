@@ -55,12 +55,12 @@ static unsigned long numbered(void) {
     pthread_attr_t a; void *low; size_t size; pthread_getattr_np(pthread_self(), &a);
     pthread_attr_getstack(&a, &low, &size); pthread_attr_destroy(&a); return (unsigned long)low; }""",
         "stack()"),
-    "pthread_specific": ("key", "c c++", """static pthread_key_t slot; static unsigned long given;
-static pthread_once_t once = PTHREAD_ONCE_INIT; static void make(void) { pthread_key_create(&slot, NULL); }
+    "pthread_specific": ("key", "c c++", """static pthread_key_t own_key; static unsigned long given;
+static pthread_once_t once = PTHREAD_ONCE_INIT; static void make(void) { pthread_key_create(&own_key, NULL); }
 static unsigned long specific(void) { pthread_once(&once, make);
-    if (!pthread_getspecific(slot))
-        pthread_setspecific(slot, (void *)__atomic_add_fetch(&given, 1, __ATOMIC_SEQ_CST));
-    return (unsigned long)pthread_getspecific(slot); }""", "specific()"),
+    if (!pthread_getspecific(own_key))
+        pthread_setspecific(own_key, (void *)__atomic_add_fetch(&given, 1, __ATOMIC_SEQ_CST));
+    return (unsigned long)pthread_getspecific(own_key); }""", "specific()"),
     "thread_self_link": ("key", "c c++", """static unsigned long link_of(void) { char to[64] = "";
     ssize_t n = readlink("/proc/thread-self", to, 63); const char *at = n > 0 ? strrchr(to, '/') : NULL;
     return at ? strtoul(at + 1, NULL, 10) : 0; }""", "link_of()"),
@@ -288,6 +288,183 @@ PURE = {
     for (int i = 0; i < 24; i++) for (int j = 0; j < 24; j++) { double s = 0;
         for (int k = 0; k < 24; k++) s += a[i][k] * b[k][j];
         c[i][j] = s; }""", "for (int i = 0; i < 24; i++) result = result * 31 + (long)c[i][i];"),
+    "minimum": ("", "sum = 1 << 20;\n#pragma omp parallel for SCHEDULE reduction(min : sum) CLAUSES\n"
+                "    for (int i = 0; i < 256; i++) {\n"
+                "        long v = work(i) * 7919 % 251 + 1; if (v < sum) sum = v; }",
+                "result += sum;"),
+    "doubles": ("static double cells[256];", """for (int i = 0; i < 256; i++) cells[i] = i % 16;
+    double total = 0, most = -1, product = 1;
+#pragma omp parallel for SCHEDULE reduction(+ : total) reduction(max : most) reduction(* : product) CLAUSES
+    for (int i = 0; i < 256; i++) { total += cells[i] * 2; most = cells[i] > most ? cells[i] : most;
+        product *= i % 64 ? 1 : 3; }""", "result += (long)(total + most + product);"),
+    "bits": ("", """unsigned long all = ~0ul, any = 0, odd = 0;
+#pragma omp parallel for SCHEDULE reduction(& : all) reduction(| : any) reduction(^ : odd) CLAUSES
+    for (int i = 0; i < 256; i++) { all &= ~(i & 4ul); any |= 1ul << (work(i) % 60); odd ^= i * 31ul; }""",
+             "result += all + any + odd;"),
+    "dot_and_axpy": ("static double x[512], y[512];", """double dot = 0, scale = round + 1;
+#pragma omp parallel CLAUSES
+    {
+#pragma omp for SCHEDULE
+    for (int i = 0; i < 512; i++) { x[i] = i % 7; y[i] = i % 5; }
+#pragma omp for SCHEDULE reduction(+ : dot)
+    for (int i = 0; i < 512; i++) dot += x[i] * y[i];
+#pragma omp for SCHEDULE
+    for (int i = 0; i < 512; i++) y[i] += scale * dot * x[i];
+    }""", "for (int i = 0; i < 512; i++) result = result * 31 + (long)y[i];"),
+    "stencil": ("static double now_[66][66], then[66][66];", """for (int i = 0; i < 66; i++) now_[0][i] = i;
+    for (int k = 0; k < 3; k++) {
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 1; i < 65; i++) for (int j = 1; j < 65; j++)
+        then[i][j] = 0.25 * (now_[i - 1][j] + now_[i + 1][j] + now_[i][j - 1] + now_[i][j + 1]);
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 1; i < 65; i++) for (int j = 1; j < 65; j++) now_[i][j] = then[i][j];
+    }""", "for (int i = 0; i < 66; i++) result = result * 31 + (long)(1024 * now_[i][i]);"),
+    "rows_by_pointer": ("static double *rows[32]; static int width = 40;", """
+    for (int i = 0; i < 32 && !rows[i]; i++) rows[i] = (double *)calloc(width, sizeof(double));
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 0; i < 32; i++) { double *row = rows[i];
+        for (int j = 0; j < width; j++) row[j] += i * j + round; }""",
+                        "for (int i = 0; i < 32; i++) result = result * 31 + (long)rows[i][i];"),
+    "sparse_rows": ("static int first[65], column[64 * 5]; static double value[64 * 5], x[64], y[64];", """
+    for (int i = 0, k = 0; i < 64; i++) { first[i] = k;
+        for (int j = i % 3; j < 64 && k < (i + 1) * 5; j += 13) column[k] = j, value[k++] = i + j;
+        first[i + 1] = k; }
+    for (int i = 0; i < 64; i++) x[i] = i % 9;
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 0; i < 64; i++) { double s = 0;
+        for (int k = first[i]; k < first[i + 1]; k++) s += value[k] * x[column[k]];
+        y[i] = s; }""", "for (int i = 0; i < 64; i++) result = result * 31 + (long)y[i];"),
+    "mandelbrot": ("static int counts[24][24];", """
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 0; i < 24; i++) for (int j = 0; j < 24; j++) {
+        double cr = i / 12.0 - 1.5, ci = j / 12.0 - 1, zr = 0, zi = 0; int k = 0;
+        while (k < 60 && zr * zr + zi * zi < 4) {
+            double t = zr * zr - zi * zi + cr; zi = 2 * zr * zi + ci; zr = t; k++; }
+        counts[i][j] = k; }""", "for (int i = 0; i < 24; i++) result = result * 31 + counts[i][i / 2];"),
+    "primes": ("", """long found = 0;
+#pragma omp parallel for SCHEDULE reduction(+ : found) CLAUSES
+    for (int i = 2; i < 500; i++) { int is = 1;
+        for (int k = 2; k * k <= i; k++) if (i % k == 0) { is = 0; break; }
+        found += is; }""", "result += found;"),
+    "pi_by_quadrature": ("", """double area = 0, step = 1.0 / 4096;
+#pragma omp parallel for SCHEDULE reduction(+ : area) CLAUSES
+    for (int i = 0; i < 4096; i++) { double at = (i + 0.5) * step; area += 4 / (1 + at * at); }""",
+                         "result += (long)(area * step * 1e6 + 0.5);"),
+    "generator_for_each": ("", """long hits = 0;
+#pragma omp parallel for SCHEDULE reduction(+ : hits) CLAUSES
+    for (int i = 0; i < 64; i++) { unsigned long state = i * 7919ul + 17;
+        for (int k = 0; k < 40; k++) { state = state * 6364136223846793005ul + 1442695040888963407ul;
+            hits += state >> 63; } }""", "result += hits;"),
+    "steps_back": ("static long cells[301];", "#pragma omp parallel for SCHEDULE CLAUSES\n"
+                   "    for (int i = 300; i >= 0; i -= 3) cells[i] += work(i) % 5 + round;",
+                   "for (int i = 0; i <= 300; i++) result = result * 31 + cells[i];"),
+    "unsigned_index": ("static float cells[256];", "#pragma omp parallel for SCHEDULE CLAUSES\n"
+                       "    for (size_t i = 0; i < 256; i++) cells[i] = i * 0.5f + round;",
+                       "for (int i = 0; i < 256; i++) result = result * 31 + (long)(2 * cells[i]);"),
+    "cleared": ("static double cells[512];", "cells[17] = 1;\n#pragma omp parallel for SCHEDULE CLAUSES\n"
+                "    for (int i = 0; i < 512; i++) cells[i] = 0;",
+                "for (int i = 0; i < 512; i++) result += cells[i] != 0;"),
+    "sections": ("static long a_, b_, c_;", """
+#pragma omp parallel sections CLAUSES
+    {
+#pragma omp section
+    a_ = work(3) + round;
+#pragma omp section
+    b_ = work(5) * 2;
+#pragma omp section
+    c_ = work(7) - round;
+    }""", "result = result * 31 + a_ + 3 * b_ + 5 * c_;"),
+    "sections_within": ("static long cells[256], a_, b_;", """
+#pragma omp parallel CLAUSES
+    {
+#pragma omp for SCHEDULE
+    for (int i = 0; i < 256; i++) cells[i] += work(i) + round;
+#pragma omp sections
+    {
+#pragma omp section
+    for (int i = 0; i < 128; i++) a_ += cells[i];
+#pragma omp section
+    for (int i = 128; i < 256; i++) b_ += cells[i];
+    }
+    }""", "result = result * 31 + a_ + 3 * b_;"),
+    "master_between": ("static long cells[256], pivot;", """
+#pragma omp parallel CLAUSES
+    {
+#pragma omp for SCHEDULE
+    for (int i = 0; i < 256; i++) cells[i] += work(i) + pivot;
+#pragma omp master
+    pivot = cells[19] % 100;
+#pragma omp barrier
+#pragma omp for SCHEDULE
+    for (int i = 0; i < 256; i++) cells[i] += pivot;
+    }""", "for (int i = 0; i < 256; i++) result = result * 31 + cells[i];"),
+    "sums_by_hand": ("static long total;", """
+#pragma omp parallel CLAUSES
+    { long own = 0;
+#pragma omp for SCHEDULE nowait
+    for (int i = 0; i < 256; i++) own += work(i) * 3;
+#pragma omp critical
+    total += own; }""", "result += total; total = 0;"),
+    "orphaned": ("""static long cells[256];
+__attribute__((noinline)) static void fill(long round) {
+#pragma omp for SCHEDULE
+    for (int i = 0; i < 256; i++) cells[i] += work(i) + round; }""", """
+#pragma omp parallel CLAUSES
+    { fill(round); fill(1); }""", "for (int i = 0; i < 256; i++) result = result * 31 + cells[i];"),
+    "rounds_within": ("static double now_[130], then[130];", """now_[0] = 100;
+#pragma omp parallel CLAUSES
+    for (int k = 0; k < 8; k++) {
+#pragma omp for SCHEDULE
+    for (int i = 1; i < 129; i++) then[i] = 0.5 * (now_[i - 1] + now_[i + 1]);
+#pragma omp for SCHEDULE
+    for (int i = 1; i < 129; i++) now_[i] = then[i];
+    }""", "for (int i = 0; i < 130; i++) result = result * 31 + (long)(1024 * now_[i]);"),
+    "fibonacci": ("""__attribute__((noinline)) static void fib(int n, long *to) { long a = n, b = 0;
+    if (n > 1) {
+#pragma omp task shared(a) if(n > 8)
+        fib(n - 1, &a);
+        fib(n - 2, &b);
+#pragma omp taskwait
+    }
+    *to = a + b; }""", """
+#pragma omp parallel CLAUSES
+#pragma omp single
+    fib(14, &sum);""", "result += sum;"),
+    "histogram": ("static long bins[16];", """
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 0; i < 512; i++) {
+#pragma omp atomic
+        bins[(i * 7919) % 16] += 1; }""", "for (int i = 0; i < 16; i++) result = result * 31 + bins[i];"),
+    "called_with_structure": ("""struct point { double x, y, z; }; static struct point at[128];
+__attribute__((noinline)) static struct point turned(struct point p, double by) {
+    struct point q = {p.x * by - p.y, p.x + p.y * by, p.z + by}; return q; }""", """
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 0; i < 128; i++) {
+        struct point p = {i * 0.5, 1, round * 0.25}; at[i] = turned(p, i % 4); }""",
+                              "for (int i = 0; i < 128; i++)\n"
+                              "        result = result * 31 + (long)(at[i].x + at[i].y + at[i].z);"),
+    "complex": ("static double re[128], im[128];", """
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 0; i < 128; i++) { double a = cos(i * 0.1), b = sin(i * 0.1);
+        re[i] = a * a - b * b; im[i] = 2 * a * b; }""",
+                "for (int i = 0; i < 128; i++)\n"
+                "        result = result * 31 + (long)(re[i] * 64) + (long)(im[i] * 64);"),
+    "guarded": ("static long cells[256];", """
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 0; i < 256; i++) { if (i % 3 == 0) continue;
+        if (i > 200) cells[i] = work(i); else cells[i] += round; }""",
+                "for (int i = 0; i < 256; i++) result = result * 31 + cells[i];"),
+    "transposed": ("static float a[48][48], b[48][48];", """
+#pragma omp parallel for collapse(2) SCHEDULE CLAUSES
+    for (int i = 0; i < 48; i++) for (int j = 0; j < 48; j++) a[i][j] = i * 48 + j;
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 0; i < 48; i++) for (int j = 0; j < 48; j++) b[j][i] = a[i][j];""",
+                   "for (int i = 0; i < 48; i++) result = result * 31 + (long)b[i][47 - i];"),
+    "texts": ("static char names[64][16];", """
+#pragma omp parallel for SCHEDULE CLAUSES
+    for (int i = 0; i < 64; i++) { snprintf(names[i], sizeof names[i], "%d", i * 17);
+        names[i][strlen(names[i])] = '!'; }""",
+              "for (int i = 0; i < 64; i++) result = result * 31 + names[i][1] + names[i][2];"),
     "if_clause": ("static long cells[256];", "#pragma omp parallel for if(round % 2) SCHEDULE CLAUSES\n"
                   "    for (int i = 0; i < 256; i++) cells[i] += work(i);",
                   "for (int i = 0; i < 256; i++) result = result * 31 + cells[i];"),

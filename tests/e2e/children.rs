@@ -54,6 +54,7 @@ fn children_are_born_with_the_programs_own_affinity_however_they_are_started() {
         "fork_exec",
         "clone",
         "clone_vfork",
+        "small_stack",
     ] {
         assert_eq!(says(&mut program, how, how), 2, "{how}");
         // It is narrow again itself.
@@ -91,6 +92,36 @@ fn whoever_asks_for_an_affinity_gets_the_programs_own() {
     bind.args(["-a", "-c", "-p", &first, &program.pid().to_string()]).run();
     assert_eq!(says(&mut program, "asks", "asked"), 1);
     assert_eq!(says(&mut program, "parent", "parent"), 1);
+    program.finish().well();
+}
+
+/// What a thread is bound to may be the very PUs that its program is folded onto.
+#[test]
+fn a_program_may_bind_itself_to_the_pus_that_it_is_folded_onto() {
+    let setup = Setup::new("equi");
+    for how in ["binds", "binds_thread", "binds_by_number"] {
+        let mut program = narrowed(&setup, setup.program("children"));
+        assert_eq!(says(&mut program, how, how), 1, "{how}");
+        assert_eq!(says(&mut program, "popen", "popen"), 1, "a child of one that {how}");
+        let seen = program.until("it is left alone", |program| program.dop.is_none());
+        assert_eq!(seen.mechanism_reason, "it binds its threads itself");
+        // Whatever would have been moved, has been.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        assert_eq!(says(&mut program, "asks", "asked"), 1, "{how}, and later");
+        assert_eq!(says(&mut program, "asks", "then"), 1, "{how}, and later");
+        assert_eq!(says(&mut program, "unbinds", "unbinds"), 2);
+        until_narrow(&setup, &program);
+        assert_eq!(says(&mut program, "popen", "popen"), 2, "a child of one that isn't bound any more");
+        program.finish().well();
+    }
+}
+
+#[test]
+fn a_child_may_be_bound_to_the_pus_that_its_parent_is_folded_onto() {
+    let setup = Setup::new("equi");
+    let mut program = narrowed(&setup, setup.program("children"));
+    assert_eq!(says(&mut program, "taskset", "taskset"), 1);
+    assert_eq!(says(&mut program, "asks", "then"), 1);
     program.finish().well();
 }
 

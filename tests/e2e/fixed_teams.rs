@@ -47,3 +47,18 @@ fn a_clause_binds_its_own_region_only() {
     let done = program.finish().well();
     assert_eq!((done.number("smallest"), done.number("free_last")), (3, 1));
 }
+
+/// Each thread has work of its own, a number that it drew, or a state that it goes on from: nothing of that
+/// asks for the team's size.
+#[test]
+fn work_for_each_thread_is_done_by_as_many_as_without_scaf() {
+    let setup = Setup::new("equi");
+    for name in ["each_samples", "each_draws", "each_carries"] {
+        let program = setup.program(name).threads(3).option("--max", 1).start();
+        let seen = program.until(&format!("{name}'s team is kept"), |program| {
+            matches!(program.mechanism, Mechanism::Fold | Mechanism::Gather) && program.dop == Some(1)
+        });
+        program.until("a thousand rounds", |program| program.regions > seen.regions + 1000);
+        assert_eq!(program.finish().well().number("wrong"), 0, "{name}");
+    }
+}

@@ -445,7 +445,7 @@ fn a_clause_is_for_its_own_region_only() {
         let program = setup.at(&compiled_by(by, "one_clause")).threads(2).start();
         program.until("gathered", |program| program.mechanism == Mechanism::Gather);
         let seen = program.until("rounds", |program| program.regions > 1_000);
-        program.until("more rounds", |program| program.regions > seen.regions + 100_000);
+        program.until("more rounds", |program| program.regions > seen.regions + 1_000_000);
         right(program.finish());
     }
 }

@@ -1,6 +1,6 @@
 //! Gathered teams whose members cancel constructs.
 
-use crate::support::{By, Done, Setup, Start, compiled_by};
+use crate::support::{By, Setup, Start, compiled_by, right};
 use scafd::control::Mechanism;
 
 /// What is cancelled, as far as each compiler and runtime gets it right by itself. LLVM's runtime waits for
@@ -17,10 +17,6 @@ fn cancelling<'h>(setup: &'h Setup) -> impl Iterator<Item = (String, Start<'h>)>
         let start = move |kind: &str| program().args([kind]).env("OMP_CANCELLATION", "true");
         kinds.iter().map(move |kind| (format!("{kind} by {by:?}"), start(kind)))
     })
-}
-
-fn right(what: &str, done: Done) {
-    assert_eq!(done.well().number("wrong"), 0, "{what}");
 }
 
 /// On one carrier, and on two where on a busy machine the team may be folded.

@@ -1,16 +1,12 @@
 //! Gathered teams, attacked: what a kernel thread could get wrong that runs several members.
 
-use crate::support::{By, Done, Running, Setup, Start, compiled, compiled_by, root, wait_for};
+use crate::support::{By, Running, Setup, Start, compiled, compiled_by, right, root, wait_for};
 use scafd::control::Mechanism;
 use std::path::Path;
 
 /// The test program doing `kind`, gathered on up to `carriers`.
 fn doing<'h>(setup: &'h Setup, kind: &str, carriers: u32) -> Running<'h> {
     setup.at(&compiled("dangers")).args([kind]).option("--max", carriers).start()
-}
-
-fn right(what: &str, done: Done) {
-    assert_eq!(done.well().number("wrong"), 0, "{what}");
 }
 
 /// Kinds whose regions are gathered again and again.

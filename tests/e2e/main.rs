@@ -16,6 +16,7 @@ mod chaos;
 mod check;
 mod children;
 mod containers;
+mod dangerous_kinds;
 mod entry_points;
 mod experiments;
 mod fake_daemons;

@@ -36,6 +36,15 @@ fn a_process_whose_main_has_ended_ends_with_its_other_threads() {
 }
 
 #[test]
+fn mains_of_cpp_and_fortran_may_end_before_their_processes() {
+    let setup = Setup::new("equi");
+    let done = are_the_same(&setup, &compiled("ends_main_threads"), |start| start);
+    assert_eq!(done.out, "first=0\nleft=1\nother=0\n");
+    let done = are_the_same(&setup, &compiled("ends_main_fortran"), |start| start);
+    assert_eq!(done.number("wrong"), 0);
+}
+
+#[test]
 fn a_process_whose_main_has_ended_ends_beside_another_one_too() {
     let setup = Setup::new("equi");
     let other = setup.program("loops").start();
@@ -152,6 +161,28 @@ fn starts_as_without_us(setup: &Setup, program: &Path) {
 #[test]
 fn a_child_with_musl_runs_as_without_us() {
     starts_as_without_us(&Setup::new("equi"), &compiled("musl"));
+}
+
+#[test]
+fn a_child_whose_file_nobody_can_look_at_runs_as_without_us() {
+    let setup = Setup::new("equi");
+    let program = compiled("musl");
+    let path = program.to_str().expect("a plain path");
+    let bash = Path::new("/bin/bash");
+    for words in ["ulimit -n 3; \"$0\"", "ulimit -n 3; exec \"$0\"", "ulimit -n 3; A=b exec \"$0\""] {
+        let done = are_the_same(&setup, bash, |start| start.args(["-c", words, path]));
+        assert!(done.out.contains("ran=1") && done.err.is_empty(), "{words}: {done:?}");
+    }
+    needs!(root_user(), "root, to become another user");
+    let library = copied(&released("libscaf.so"), &setup.folder().join("libscaf.so"), 0o755);
+    let closed = copied(&program, &setup.folder().join("closed"), 0o711);
+    let path = closed.to_str().expect("a plain path");
+    for run in ["\"$0\"", "exec \"$0\"", "PATH=${0%/*}:$PATH; closed", "PATH=${0%/*}:$PATH; exec closed"] {
+        let words = format!("setpriv --reuid=65534 --regid=65534 --clear-groups sh -c '{run}' {path}");
+        let start = setup.at(bash).args(["-c", &words]).env("SCAF_LIB", library.as_os_str());
+        let done = start.run();
+        assert_eq!((done.code(), done.out.as_str(), done.err.as_str()), (Some(7), "ran=1\n", ""), "{run}");
+    }
 }
 
 #[test]

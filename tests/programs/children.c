@@ -8,15 +8,17 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 extern char **environ;
 static char itself[4096];
 static char *const COUNT[] = {"children", "count", NULL};
 
 /* What the kernel says, whatever is in between. */
-static int really(void)
+static cpu_set_t real_set(void)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -25,14 +27,22 @@ static int really(void)
                      : "=a"(result)
                      : "a"(SYS_sched_getaffinity), "D"(0), "S"(sizeof set), "d"(&set)
                      : "rcx", "r11", "memory");
-    return result < 0 ? -1 : CPU_COUNT(&set);
+    return set;
+}
+
+static int really(void)
+{
+    cpu_set_t set = real_set();
+    return CPU_COUNT(&set);
 }
 
 static int born_with;
+static cpu_set_t all;
 
 __attribute__((constructor(101))) static void begins(void)
 {
-    born_with = really();
+    all = real_set();
+    born_with = CPU_COUNT(&all);
 }
 
 static int status_of(pid_t child)
@@ -72,6 +82,31 @@ static int answer(const char *command)
     return atoi(text);
 }
 
+static int on_small_stack;
+
+static void spawn_there(void)
+{
+    pid_t child;
+    on_small_stack = posix_spawn(&child, itself, NULL, NULL, COUNT, environ) ? -1 : status_of(child);
+}
+
+/* On a stack of 6 KiB, with a page behind it that nobody may touch. */
+static int spawn_on_small_stack(void)
+{
+    enum { PAGE = 4096, SIZE = 6144 };
+    static ucontext_t here, there;
+    char *memory = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory, PAGE, PROT_NONE) || getcontext(&there))
+        return -1;
+    there.uc_stack.ss_sp = memory + PAGE;
+    there.uc_stack.ss_size = SIZE;
+    there.uc_link = &here;
+    makecontext(&there, spawn_there, 0);
+    swapcontext(&here, &there);
+    munmap(memory, 3 * PAGE);
+    return on_small_stack;
+}
+
 static int start(const char *how)
 {
     pid_t child = -1;
@@ -85,8 +120,18 @@ static int start(const char *how)
         int status = system(command);
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
+    if (!strcmp(how, "small_stack"))
+        return spawn_on_small_stack();
     if (!strcmp(how, "popen"))
         return answer("nproc");
+    if (!strcmp(how, "taskset")) {
+        cpu_set_t set = real_set();
+        int first = 0;
+        while (!CPU_ISSET(first, &set))
+            first++;
+        snprintf(command, sizeof command, "taskset -c %d sh -c 'sleep 2; nproc; sleep 1'", first);
+        return answer(command);
+    }
     if (!strcmp(how, "fork") || !strcmp(how, "_Fork") || !strcmp(how, "by_number")) {
         child = !strcmp(how, "fork") ? fork()
                 : !strcmp(how, "_Fork") ? _Fork()
@@ -148,6 +193,17 @@ static int asked_by_number(void)
     return syscall(SYS_sched_getaffinity, gettid(), sizeof set, set) <= 0 ? -1 : __builtin_popcountl(set[0]);
 }
 
+/* To what it has, or to all; how many PUs it has then, by its own word. */
+static int bind(const char *how)
+{
+    cpu_set_t set = strcmp(how, "unbinds") ? real_set() : all;
+    int failed = !strcmp(how, "binds_thread") ? pthread_setaffinity_np(pthread_self(), sizeof set, &set)
+                 : !strcmp(how, "binds_by_number")
+                     ? (int)syscall(SYS_sched_setaffinity, gettid(), sizeof set, &set)
+                     : sched_setaffinity(0, sizeof set, &set);
+    return failed ? -1 : asked();
+}
+
 static void bench(void)
 {
     char *const words[] = {"true", NULL};
@@ -196,6 +252,8 @@ int main(int count, char **words)
             say("asked", asked());
             say("asked_of_thread", asked_of_thread());
             say("asked_by_number", asked_by_number());
+        } else if (strstr(how, "binds")) {
+            say(how, bind(how));
         } else if (!strcmp(how, "parent")) {
             pid_t child;
             char *const ask[] = {"children", "asks_parent", NULL};

@@ -16,7 +16,8 @@
 //! tested apart from any process, such as a team's size and its barrier, is in `scaf-team`.
 //!
 //! In other people's processes it never aborts, prints, waits for the daemon for longer than
-//! [`link::attachment::PATIENCE_MS`], allocates (but for threads and pages of its own), or changes `errno`.
+//! [`link::socket::PATIENCE_MS`] (or 100 ms, where the program binds threads), allocates (but for threads and
+//! pages of its own), or changes `errno`.
 //! It depends on libc only. None of its code can panic, which the linker proves (see `panic`).
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
@@ -47,7 +48,7 @@ static HOOKS: Hooks = Hooks {
     before_poll: &[program::masters::look],
     attached: &[
         entry::process_starts::look,
-        entry::asked_affinity::look,
+        entry::affinity_calls::look,
         entry::departures::look,
         program::mpi_rank::introduce,
         program::promise::report_again,
@@ -60,7 +61,7 @@ static HOOKS: Hooks = Hooks {
     called_back: &[program::grant_watcher::start_again, entry::blas::start_again],
     main_has_ended: &[entry::departures::main_has_ended],
     before_fork: &[
-        link::attachment::before_fork,
+        link::attachment::take_late_answer,
         program::grant_watcher::before_fork,
         link::affinity::before_fork,
     ],

@@ -57,6 +57,12 @@ pub fn member(name: &[u8]) -> Use {
     }
 }
 
+/// Whether a program that calls this function anywhere may so act on its threads between regions.
+#[must_use]
+pub fn acts_on_threads(name: &[u8]) -> bool {
+    library::find(name).is_some_and(|row| row.traits & traits::ACTS != 0)
+}
+
 /// Whether the library of that file name only offers that function to its users.
 #[must_use]
 pub fn is_offered(file: &[u8], name: &[u8]) -> bool {

@@ -41,8 +41,6 @@ pub enum Tells {
     ThreadNumber,
     /// Tells about the team in another way, which is not followed further.
     Inquiry,
-    /// How many threads a team may have: who asks may do work for each.
-    Most,
     /// Deals out sections, which may wait for each other.
     Sections,
     /// Tells about the team, but libscaf answers it so that nobody learns the size. That doesn't hold for

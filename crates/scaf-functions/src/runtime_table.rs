@@ -314,13 +314,13 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
         => caller gomp::icv_calls::get_max_active_levels | _;
     omp_get_max_task_priority: neutral, Nothing | _;
     omp_get_max_teams: neutral | _;
-    omp_get_max_threads() -> c_int: ours, Most(0) => caller gomp::team::get_max_threads | _;
+    omp_get_max_threads() -> c_int: ours, Nothing(0) => caller gomp::team::get_max_threads | _;
     omp_get_memspace_num_resources: forbidden | _;
     omp_get_nested() -> c_int: ours [CHOSEN], Nothing => caller gomp::icv_calls::get_nested | _;
     omp_get_num_devices: neutral, Nothing | _;
     omp_get_num_interop_properties: forbidden | _;
     omp_get_num_places: neutral, Nothing | _;
-    omp_get_num_procs() -> c_int: ours, Most(0) => caller gomp::team::get_num_procs | _;
+    omp_get_num_procs() -> c_int: ours, Nothing(0) => caller gomp::team::get_num_procs | _;
     omp_get_num_teams: neutral | _;
     omp_get_num_threads() -> c_int: ours, TeamSize(0) => caller gomp::team::get_num_threads | _;
     omp_get_partition_num_places: neutral | _;
@@ -337,7 +337,7 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     omp_get_team_size(c_int) -> c_int: ours, Inquiry => caller gomp::team::get_team_size
         | _ = gomp::team::get_team_size_fortran, _8_ = gomp::team::get_team_size_fortran_8;
     omp_get_teams_thread_limit: neutral | _;
-    omp_get_thread_limit() -> c_int: ours, Most(0) => caller gomp::team::get_thread_limit | _;
+    omp_get_thread_limit() -> c_int: ours, Nothing(0) => caller gomp::team::get_thread_limit | _;
     omp_get_thread_num() -> c_int: ours, ThreadNumber(0) => caller gomp::team::get_thread_num | _;
     omp_get_uid_from_device: forbidden | _;
     omp_get_wtick: neutral, Nothing(0) | _;

@@ -36,9 +36,6 @@ mod numbers {
         232, // epoll_wait
         233, // epoll_ctl
         237, // mbind: the policy of a piece of memory
-        248, // add_key
-        249, // request_key
-        250, // keyctl
         257, // openat
         262, // newfstatat
         284, // eventfd
@@ -143,9 +140,8 @@ pub fn name(number: u64) -> &'static str {
 /// process's, or is the same whichever of the process's threads has set it.
 #[must_use]
 pub fn may_prctl(option: u64) -> bool {
-    const FREE: [u64; 12] = [
-        1,           // PR_SET_PDEATHSIG
-        2,           // PR_GET_PDEATHSIG
+    const FREE: [u64; 11] = [
+        1,           // PR_SET_PDEATHSIG: who asks for it again may not
         3,           // PR_GET_DUMPABLE
         4,           // PR_SET_DUMPABLE
         16,          // PR_GET_NAME
@@ -178,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_names_the_thread_is_not_free() {
-        assert!(may_prctl(1) && !may_prctl(15) && !may_prctl(29));
+        assert!(may_prctl(1) && !may_prctl(2) && !may_prctl(15) && !may_prctl(29));
         assert!(
             !may(186, None) && name(186) == "gettid" && name(1 << 40) == "a system call that isn't known"
         );

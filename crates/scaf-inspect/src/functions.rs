@@ -66,11 +66,7 @@ pub(crate) fn arguments(name: &str) -> usize {
 }
 
 fn has(name: &str, any: u16) -> bool {
-    has_trait(library::find_today(name.as_bytes()), any)
-}
-
-fn has_trait(row: Option<&library::Function>, any: u16) -> bool {
-    row.is_some_and(|row| row.traits & any != 0)
+    library::find_today(name.as_bytes()).is_some_and(|row| row.traits & any != 0)
 }
 
 pub(crate) fn fills_memory(name: &str) -> bool {
@@ -97,19 +93,8 @@ pub(crate) fn keeps_for_threads(name: &str) -> bool {
     name == "syscall" || is_of_class(name, Class::PerThread)
 }
 
-/// Whether it tells how many threads or processors there are to have.
-pub(crate) fn counts(name: &str) -> bool {
-    tells(name) == Tells::Most || has_trait(library::find(name.as_bytes()), traits::COUNTS)
-}
-
 fn is_of_class(name: &str, class: Class) -> bool {
     library::find_today(name.as_bytes()).is_some_and(|row| row.class == class)
-}
-
-/// Whether it goes on from a state that its caller keeps, maybe one for each thread: what a thread gets
-/// depends on how many iterations it has done before.
-pub(crate) fn goes_on_from(name: &str) -> bool {
-    has(name, traits::GOES_ON)
 }
 
 /// gcc calls outlined functions `f._omp_fn.0`, clang `.omp_outlined.` or `f.omp_outlined`.

@@ -15,9 +15,11 @@
 
 mod anonymous_code;
 mod decode;
+mod effects;
 mod elf;
 mod error;
 mod functions;
+mod mappings;
 mod module;
 mod module_cache;
 mod process;

@@ -1,4 +1,5 @@
 use crate::decode::abi;
+use crate::effects;
 use crate::elf::{Elf, File as ElfFile, build_id};
 use crate::error::Error;
 use crate::functions::{
@@ -277,7 +278,9 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         thread_local: elf.has_tls
             || starts(THREADPRIVATE)
             || elf.imports.keys().any(|name| keeps_for_threads(name)),
-        size_use: size_use::analyse(&code),
+        size_use: size_use::analyse(&code, &|code| {
+            effects::prove(code).map_err(|finding| (finding.address, finding.what))
+        }),
         fingerprint: elf.fingerprint(),
         code_offset: elf.code_offset,
     };

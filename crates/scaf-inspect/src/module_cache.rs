@@ -57,15 +57,14 @@ impl ModuleCache {
         Ok(module)
     }
 
-    /// What is kept of what the code of regions reaches in a process of these modules, else the result of
-    /// `look`.
+    /// What the code of regions reaches in a process of these modules, if that is kept.
+    pub(crate) fn known_reach(&self, files: &[(&Opened, &Path)]) -> Option<Reach> {
+        self.reaches.get(&all_of(files)).cloned()
+    }
+
+    /// The same, else the result of `look`, which is kept.
     pub(crate) fn reach(&mut self, files: &[(&Opened, &Path)], look: impl FnOnce() -> Reach) -> Reach {
-        let mut all: Vec<String> = files.iter().map(|(opened, path)| identity(opened, path)).collect();
-        all.sort_unstable();
-        let mut hasher = DefaultHasher::new();
-        all.hash(&mut hasher);
-        let key = format!("{:016x} {}", hasher.finish(), all.len());
-        self.reaches.entry(key).or_insert_with(look).clone()
+        self.reaches.entry(all_of(files)).or_insert_with(look).clone()
     }
 
     /// Adds what another one knows.
@@ -100,6 +99,15 @@ impl ModuleCache {
         self.reaches.retain(|modules, _| !other.reaches.contains_key(modules));
         self
     }
+}
+
+/// Changes when any of the files does.
+fn all_of(files: &[(&Opened, &Path)]) -> String {
+    let mut all: Vec<String> = files.iter().map(|(opened, path)| identity(opened, path)).collect();
+    all.sort_unstable();
+    let mut hasher = DefaultHasher::new();
+    all.hash(&mut hasher);
+    format!("{:016x} {}", hasher.finish(), all.len())
 }
 
 /// Changes when the file does. The path is part of it, because reasons name the file.

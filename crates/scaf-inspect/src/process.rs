@@ -2,20 +2,14 @@
 
 use crate::anonymous_code::AnonymousCode;
 use crate::error::Error;
+use crate::mappings::{Mapping, mappings};
 use crate::module::{Opened as OpenedFile, is_runtimes_file};
 use crate::module_cache::ModuleCache;
 use crate::reach::{Candidate, Reach, reach};
-use scaf_team::arch::spin_marks::NAME;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Most lines read of a maps file; the kernel's default limit is 65,530 mappings.
-const MAX_MAPPINGS: usize = 1 << 18;
-/// Most bytes of a line: PATH_MAX, four-fold escaped, and the columns before it.
-const MAX_LINE: u64 = 20_000;
 /// Most bytes of a command line that count.
 pub const MAX_ARGUMENTS: u64 = 1 << 20;
 /// Most files with code in one process; Python with scikit-learn has 250.
@@ -64,8 +58,9 @@ pub struct ProcessFacts {
     pub marks: Option<Vec<[u64; 2]>>,
     /// Which program it is, if its executable and arguments could be read.
     pub origin: Option<Origin>,
-    /// Whether the code of its regions can reach what belongs to the kernel thread.
-    pub reach: Reach,
+    /// Whether the code of its regions can reach what belongs to the kernel thread; `None` while that isn't
+    /// known.
+    pub reach: Option<Reach>,
 }
 
 /// Which program it is.
@@ -92,32 +87,6 @@ pub struct Loaded {
     pub bias: u64,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct Mapping {
-    range: String,
-    start: u64,
-    end: u64,
-    offset: u64,
-    identity: (String, String),
-    path: PathBuf,
-    deleted: bool,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Mapped {
-    File(Mapping),
-    /// Code from no readable file, such as a just-in-time compiler's, and where it lies.
-    Anonymous(String),
-}
-
-const KERNELS_OWN: [&[u8]; 3] = [b"[vdso]", b"[vsyscall]", b"[uprobes]"];
-
-/// Whether these are scaf's own stubs.
-fn are_stubs(name: &[u8]) -> bool {
-    let rest = name.strip_prefix(b"/memfd:").and_then(|rest| rest.strip_prefix(NAME.to_bytes()));
-    rest == Some(b" (deleted)")
-}
-
 /// A process's files, opened. [`Opened::facts`] opens nothing more: it may run where `open` is forbidden.
 pub struct Opened {
     pid: u32,
@@ -135,7 +104,10 @@ pub struct Opened {
 /// Call it again, with the same `cache`, when the process has loaded further libraries.
 /// A module that cannot be read counts against resizing.
 pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<ProcessFacts, Error> {
-    Ok(Opened::new(pid, proc_root)?.facts(cache))
+    let opened = Opened::new(pid, proc_root)?;
+    let mut facts = opened.facts(cache);
+    facts.reach.get_or_insert_with(|| opened.reach(cache));
+    Ok(facts)
 }
 
 impl Opened {
@@ -157,11 +129,12 @@ impl Opened {
         Ok(Opened { pid, code, anonymous, too_many, path, executable, arguments })
     }
 
-    /// What follows from the files; `cache` has what is known of them, and learns.
-    pub fn facts(self, cache: &mut ModuleCache) -> ProcessFacts {
+    /// What follows from the files, one by one; `cache` has what is known of them, and learns. What their
+    /// regions reach is among it only if the cache has it: [`Opened::reach`] takes longer than all the rest.
+    pub fn facts(&self, cache: &mut ModuleCache) -> ProcessFacts {
         let (mut facts, pid) = (ProcessFacts::default(), self.pid);
-        facts.reach = self.reach(cache);
-        if let Some(place) = self.anonymous.first {
+        facts.reach = self.unfollowed().or_else(|| cache.known_reach(&self.files()));
+        if let Some(place) = &self.anonymous.first {
             facts.refuse(format!(
                 "process {pid} runs code that is in no file and cannot be analysed, in {place}"
             ));
@@ -171,12 +144,16 @@ impl Opened {
             return facts;
         }
         let (mut modules, mut marks) = (Vec::new(), Some(Vec::new()));
-        for (mapping, file) in self.code {
-            let module = match file.and_then(|file| cache.module(&file, &mapping.path)) {
+        for (mapping, file) in &self.code {
+            let module = match file
+                .as_ref()
+                .map_err(Error::to_string)
+                .and_then(|file| cache.module(file, &mapping.path).map_err(|error| error.to_string()))
+            {
                 Ok(Some(module)) => module,
                 Ok(None) => continue,
                 Err(error) => {
-                    facts.refuse(error.to_string());
+                    facts.refuse(error);
                     continue;
                 }
             };
@@ -205,24 +182,36 @@ impl Opened {
             }
         }
         facts.marks = marks;
-        facts.origin = origin(self.executable, self.arguments, modules);
+        facts.origin = origin(self.executable.as_ref(), self.arguments, modules);
         facts
     }
 
-    fn reach(&self, cache: &mut ModuleCache) -> Reach {
-        if self.too_many {
-            return Reach::No("has more modules than are followed".into());
+    /// Those files that could be opened.
+    fn files(&self) -> Vec<(&OpenedFile, &Path)> {
+        let opened = self.code.iter().filter_map(|(mapping, file)| Some((file.as_ref().ok()?, mapping)));
+        opened.map(|(file, mapping)| (file, mapping.path.as_path())).collect()
+    }
+
+    /// What forbids all at once, before any code is followed.
+    fn unfollowed(&self) -> Option<Reach> {
+        let unread = self.code.iter().find_map(|(_, file)| file.as_ref().err());
+        let why = if self.too_many {
+            "has more modules than are followed".into()
+        } else if let Some(error) = unread {
+            format!("has code that can't be analysed: {error}")
+        } else {
+            let place = self.anonymous.unknown(&self.files())?;
+            format!("runs code that is in no file, in {place}")
+        };
+        Some(Reach::No(why))
+    }
+
+    /// Whether the code of its regions can reach what belongs to the kernel thread.
+    pub fn reach(&self, cache: &mut ModuleCache) -> Reach {
+        if let Some(no) = self.unfollowed() {
+            return no;
         }
-        let mut files = Vec::new();
-        for (mapping, file) in &self.code {
-            match file {
-                Ok(file) => files.push((file, mapping.path.as_path())),
-                Err(error) => return Reach::No(format!("has code that can't be analysed: {error}")),
-            }
-        }
-        if let Some(place) = self.anonymous.unknown(&files) {
-            return Reach::No(format!("runs code that is in no file, in {place}"));
-        }
+        let files = self.files();
         cache.reach(&files, || {
             let all = files.iter().map(|(opened, path)| {
                 let is_executable = self.path.as_deref() == Some(*path);
@@ -264,7 +253,7 @@ fn executable(folder: &Path) -> Option<PathBuf> {
     Some(std::ffi::OsString::from_vec(name.to_vec()).into())
 }
 
-fn origin(file: Option<OpenedFile>, arguments: Option<u64>, modules: Vec<Loaded>) -> Option<Origin> {
+fn origin(file: Option<&OpenedFile>, arguments: Option<u64>, modules: Vec<Loaded>) -> Option<Origin> {
     let executable = file?.fingerprint(Path::new("its executable")).ok()?;
     Some(Origin { executable, arguments: arguments?, modules })
 }
@@ -304,105 +293,9 @@ fn open(folder: &Path, mapping: &Mapping) -> Result<OpenedFile, Error> {
     })
 }
 
-/// The files with code, and a place with code that has no file.
-fn mappings(pid: u32, maps: &Path) -> Result<(Vec<Mapping>, AnonymousCode), Error> {
-    let failed = |source| Error::Process { pid, path: maps.to_owned(), source };
-    let mut reader = BufReader::new(std::fs::File::open(maps).map_err(failed)?);
-    let mut seen = HashSet::new();
-    let mut found = Vec::new();
-    let mut anonymous = AnonymousCode::default();
-    let mut line = Vec::new();
-    for _ in 0..MAX_MAPPINGS {
-        line.clear();
-        let read = std::io::Read::take(&mut reader, MAX_LINE).read_until(b'\n', &mut line).map_err(failed)?;
-        if read == 0 {
-            return Ok((found, anonymous));
-        }
-        let mut place = None;
-        match mapping(&line) {
-            Some(Mapped::File(mapping)) if seen.insert((mapping.identity.clone(), mapping.path.clone())) => {
-                found.push(mapping);
-            }
-            Some(Mapped::Anonymous(code)) => place = Some(code),
-            Some(Mapped::File(_)) | None => {}
-        }
-        anonymous.meet(&line, place);
-    }
-    let source = std::io::Error::other("more mappings than are read");
-    Err(Error::Process { pid, path: maps.to_owned(), source })
-}
-
-/// Parses one line of a maps file; `None` if it is not executable.
-fn mapping(line: &[u8]) -> Option<Mapped> {
-    use std::os::unix::ffi::OsStrExt;
-    let mut rest = line.trim_ascii_end();
-    let mut column = || {
-        if rest.is_empty() {
-            return None;
-        }
-        // The inode comes last where there is no path.
-        let end = rest.iter().position(|byte| *byte == b' ').unwrap_or(rest.len());
-        let word = String::from_utf8_lossy(&rest[..end]).into_owned();
-        rest = rest[end..].trim_ascii_start();
-        Some(word)
-    };
-    let (range, access) = (column()?, column()?);
-    let offset = u64::from_str_radix(&column()?, 16).ok()?;
-    let (start, end) = range.split_once('-')?;
-    let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
-    let identity = (column()?, column()?);
-    if !access.contains('x') || KERNELS_OWN.contains(&rest) || are_stubs(rest) {
-        return None;
-    }
-    if !rest.starts_with(b"/") || rest.starts_with(b"/memfd:") {
-        let name = if rest.is_empty() { "anonymous memory".into() } else { String::from_utf8_lossy(rest) };
-        return Some(Mapped::Anonymous(format!("{name} at {range}")));
-    }
-    let (name, deleted) = match rest.strip_suffix(b" (deleted)") {
-        Some(name) => (name, true),
-        None => (rest, false),
-    };
-    let path = PathBuf::from(std::ffi::OsStr::from_bytes(name));
-    Some(Mapped::File(Mapping { range, start, end, offset, identity, path, deleted }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_code_from_files_is_looked_at() {
-        let code = b"7f12-7f34 r-xp 00001000 08:01 77   /usr/lib/lib a.so\n";
-        let Some(Mapped::File(found)) = mapping(code) else { panic!("code from a file") };
-        assert_eq!(found.path, Path::new("/usr/lib/lib a.so"));
-        assert_eq!((found.range.as_str(), found.deleted), ("7f12-7f34", false));
-        assert_eq!((found.start, found.offset), (0x7f12, 0x1000));
-        assert_eq!(mapping(b"7f12-7f34 rw-p 00001000 08:01 77   /usr/lib/liba.so\n"), None);
-        assert_eq!(mapping(b"7f12-7f34 r-xp 00000000 00:00 0    [vdso]\n"), None);
-        assert_eq!(mapping(b"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0    [vsyscall]\n"), None);
-        let own = b"7f12-7f34 r-xp 00000000 00:01 12    /memfd:scaf-yields (deleted)\n";
-        assert_eq!(mapping(own), None);
-        let others = b"7f12-7f34 r-xp 00000000 00:01 12    /memfd:scaf-yields-too (deleted)\n";
-        assert!(matches!(mapping(others), Some(Mapped::Anonymous(_))));
-        assert_eq!(mapping(b"\n"), None);
-    }
-
-    #[test]
-    fn code_without_a_file_is_noticed_and_data_without_one_is_not() {
-        let anonymous = |line: &[u8]| matches!(mapping(line), Some(Mapped::Anonymous(_)));
-        assert!(anonymous(b"7f12-7f34 rwxp 00000000 00:00 0 \n"));
-        assert!(anonymous(b"7f12-7f34 r-xp 00000000 00:00 0 [anon:jit]\n"));
-        assert!(anonymous(b"7f12-7f34 r-xs 00000000 00:01 9 /memfd:jit (deleted)\n"));
-        assert!(!anonymous(b"7f12-7f34 rw-p 00000000 00:00 0 \n"));
-        assert!(!anonymous(b"7f12-7f34 rw-s 00000000 00:01 9 /memfd:scaf-report (deleted)\n"));
-    }
-
-    #[test]
-    fn a_replaced_file_is_opened_through_its_mapping() {
-        let line = b"7f12-7f34 r-xp 00001000 08:01 77 /opt/a.so (deleted)\n";
-        let Some(Mapped::File(found)) = mapping(line) else { panic!("code from a file") };
-        assert_eq!((found.path.as_path(), found.deleted), (Path::new("/opt/a.so"), true));
-    }
 
     #[test]
     fn a_file_of_that_path_here_is_not_the_one_that_another_root_has() {

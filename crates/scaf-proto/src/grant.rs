@@ -2,6 +2,7 @@
 //! region's entry reads the grant, one 64-bit word ([`Word`]), and the [`Order`] beside it. A forked
 //! child takes its own affinity from the masks ([`Masks::own`]).
 
+use crate::child_starts::Moves;
 use crate::experiment::Order;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{MAGIC, MASK_WORDS, VERSION, seq};
@@ -123,6 +124,7 @@ pub struct GrantPage {
     marked: AtomicU64,
     /// Where loops that spin on memory can be made to yield.
     marks: [[AtomicU64; 2]; MARKS],
+    moves: Moves,
 }
 
 /// Affinities set by the daemon that the page lists. `seq` doesn't guard them.
@@ -184,6 +186,11 @@ impl GrantPage {
     /// Client: whether any thread may have one of the daemon's.
     pub fn has_narrowed(&self) -> bool {
         self.recorded.iter().any(|place| count(&load(place)) > 0)
+    }
+
+    /// Whether threads are being narrowed.
+    pub fn moves(&self) -> &Moves {
+        &self.moves
     }
 
     /// Client: the grant as it is now.

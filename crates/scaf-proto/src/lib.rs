@@ -7,9 +7,11 @@
 //! - [`report`]: the *report page*, written by the client, mapped read-only by the daemon, which takes every
 //!   value in it for hostile: the program's regions, all together and each ([`rows`]), its [`runtimes`], and
 //!   what it says as a [`rank`] of an MPI job;
-//! - [`experiment`]: what both pages say about serial experiments.
+//! - [`experiment`]: what both pages say about serial experiments;
+//! - [`child_starts`]: what both say so that children are born with the program's own affinity.
 #![cfg_attr(not(any(test, loom)), no_std)]
 
+pub mod child_starts;
 pub mod experiment;
 pub mod grant;
 pub mod hello;
@@ -21,7 +23,7 @@ pub mod seq;
 mod sync;
 
 /// Version of everything in this crate. If the two sides' versions differ, the program runs unmanaged.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 /// First word of every packet and page: "SCAF" in ASCII, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"SCAF");
 /// Bytes of each of the two shared pages: several pages of the system.

@@ -3,6 +3,7 @@
 //! one writer, but for what its team writes ([`Slot::add_wait`], [`Slot::set_mechanism`]). Times are ticks of
 //! the time-stamp counter, whose rate the daemon knows. Users of [`ReportPage::read`] check the ranges.
 
+use crate::child_starts::Starts;
 use crate::experiment::Experiments;
 use crate::rank::Rank;
 use crate::rows::Rows;
@@ -225,6 +226,7 @@ pub struct ReportPage {
     experiments: Experiments,
     runtimes: Runtimes,
     rank: Rank,
+    starts: Starts,
 }
 
 /// What the page says of the program as a whole.
@@ -249,6 +251,11 @@ pub struct Totals {
 }
 
 impl ReportPage {
+    /// Threads that are making a child.
+    pub fn starts(&self) -> &Starts {
+        &self.starts
+    }
+
     /// Client: stamps a zeroed page.
     pub fn stamp(&self) {
         self.version.store(VERSION, Ordering::Relaxed);

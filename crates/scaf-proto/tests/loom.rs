@@ -3,8 +3,10 @@
 #![cfg(loom)]
 
 use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 use scaf_proto::MASK_WORDS;
+use scaf_proto::child_starts::{Moves, Starts};
 use scaf_proto::grant::{GrantPage, Masks, Word};
 use scaf_proto::report::Slot;
 
@@ -91,5 +93,33 @@ fn a_reader_never_sees_half_an_experiment() {
         }
         writer.join().unwrap();
         assert_eq!(page.latest(), Some((1, account(7))));
+    });
+}
+
+#[test]
+fn a_child_is_never_born_while_its_parent_is_being_narrowed() {
+    const WIDE: u32 = 2;
+    const NARROW: u32 = 1;
+    model(|| {
+        let page = Arc::new((Moves::default(), Starts::default(), AtomicU32::new(WIDE)));
+        let daemon = {
+            let page = page.clone();
+            thread::spawn(move || {
+                let (moves, starts, affinity) = &*page;
+                if moves.begin(starts) {
+                    affinity.store(NARROW, Ordering::Relaxed);
+                    moves.end();
+                }
+            })
+        };
+        let (moves, starts, affinity) = &*page;
+        starts.begin();
+        // It waits, for a limited time.
+        if !moves.are_made() {
+            affinity.store(WIDE, Ordering::Relaxed);
+            assert_eq!(affinity.load(Ordering::Relaxed), WIDE, "the child's");
+        }
+        starts.end();
+        daemon.join().unwrap();
     });
 }

@@ -49,6 +49,11 @@ pub enum Request {
     /// The affinity that the process of that number would have without scaf: [`Reply::Affinity`]. Client
     /// libraries ask this for programs that ask for other processes' affinity.
     AffinityOf(u32),
+    /// The process of that number, or for 0 the one that asks, is to have an affinity of its own choice:
+    /// [`Reply::Binds`], once its threads have those that they would have without scaf.
+    Binds(u32),
+    /// A thread of the process that asks has all its PUs again: [`Reply::Binds`]. The number means nothing.
+    BindsNoMore(u32),
     /// Whether that executable, which is about to be started by the user who asks, had better start with as
     /// many threads as it is granted: [`Reply::Mold`].
     Mold(FileId),
@@ -87,6 +92,8 @@ pub enum Reply {
     Decisions(Box<Decisions>),
     /// To [`Request::AffinityOf`]: 64 PUs a number; none if the process isn't narrowed, or another user's.
     Affinity(Vec<u64>),
+    /// To [`Request::Binds`] and [`Request::BindsNoMore`]: whether its affinities are left alone from now on.
+    Binds(bool),
     /// To [`Request::Mold`].
     Mold(bool),
     /// To [`Request::Profiles`], the program seen last first.

@@ -2,28 +2,32 @@
 //!
 //! A helper is this executable with `--inspect PID`. As the program's user it opens the files that the
 //! process has mapped, drops all other rights ([`confine`]), and reads them within limits of memory and time,
-//! since the user wrote them. It gets what is known of this user's files, and prints one [`Answer`] as JSON.
-//! Each user has one helper at a time, and the daemon never waits for one.
+//! since the user wrote them. It gets a [`Question`] and prints an [`Answer`], both as JSON.
+//! What regions reach takes longer than all the rest. Where it isn't known yet, a second helper looks for it,
+//! unless the program loads more libraries before.
+//! Each user has one helper of either kind at a time, and the daemon never waits for one.
 
 mod cache_file;
 mod confine;
 mod helper_process;
 mod queue;
 mod reaper;
+mod verdict;
 
 pub use cache_file::CacheFile;
 pub use confine::User;
 pub(crate) use helper_process::{calm_down, spawn};
 pub(crate) use queue::{Job, When};
+pub use verdict::Verdict;
 
 use crate::broker::Broker;
 use crate::log::warning;
 use crate::talk::Talk;
 use confine::confined;
 use helper_process::HelperProcess;
-use queue::Queue;
+use queue::{Next, Queue};
 use reaper::Reaper;
-use scaf_inspect::{ModuleCache, Objection, Opened, Origin};
+use scaf_inspect::{ModuleCache, Opened, Reach};
 use scaf_policy::ProgramId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,14 +35,16 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Helpers at a time, each for another user; others wait.
+/// Helpers at a time; others wait.
 const MOST_AT_A_TIME: usize = 4;
+/// Those among them that look at what regions reach.
+const MOST_SECOND: usize = 2;
 /// Wall time of a helper.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Wall time after which its priority is lowered. Most programs take 0.01 s to read; with what regions reach,
-/// tesseract and its 56 libraries take 0.3 s, and Python with scikit-learn 1 s, once. Until then the program
+/// tesseract and its 56 libraries take 0.3 s, and Python with LightGBM 2.4 s, once. Until then the program
 /// isn't gathered, and on a machine that is busy with it a helper of low priority would take minutes.
-const HASTE: Duration = Duration::from_secs(2);
+const HASTE: Duration = Duration::from_secs(4);
 /// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
 /// scikit-learn, LightGBM and XGBoost has 110,000.
 const MOST_ANSWER: usize = 1 << 19;
@@ -49,27 +55,16 @@ const MOST_KNOWN: usize = 1 << 20;
 /// Letters of a reason or a place in an answer.
 const MOST_LETTERS: usize = 512;
 
-/// The result of a code analysis.
+/// What the helper reads.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Verdict {
-    /// Why teams may not be resized; empty if they may.
-    pub objections: Vec<Objection>,
-    /// Where its regions wait by spinning on memory, if they do.
-    pub spins: Option<String>,
-    /// Whether that is its executable's own code.
-    pub spins_itself: bool,
-    /// The marks of all such loops that don't yield by themselves, at their addresses in the process
-    /// ([`scaf_team::arch::spin_marks`]); `None` if one has none.
-    pub marks: Option<Vec<[u64; 2]>>,
-    /// Whether teams may be gathered, as far as code says it.
-    pub gathers: bool,
-    /// Why not, after "it".
-    pub reaches: String,
-    /// Which program it is, if known.
-    pub origin: Option<Origin>,
+pub struct Question {
+    /// Files that are known.
+    pub known: ModuleCache,
+    /// Whether to leave out what regions reach, unless it is known.
+    pub is_first: bool,
 }
 
-/// What the helper prints.
+/// What it prints.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// About the program.
@@ -78,23 +73,21 @@ pub struct Answer {
     pub learned: ModuleCache,
 }
 
-impl Verdict {
-    fn no(why: impl Into<String>) -> Verdict {
-        let objection = Objection { why: why.into(), ..Objection::default() };
-        let reaches = "has code that can't be analysed".into();
-        Verdict { objections: vec![objection], reaches, ..Verdict::default() }
-    }
-}
-
-/// The helper's whole work. Its standard input has what is known of files.
+/// The helper's whole work. Its standard input has the question; without one all is looked at.
 pub fn helper(pid: u32, user: Option<User>) -> io::Result<Answer> {
     let opened = confined(user, || Opened::new(pid, Path::new("/proc")))?;
-    let mut known = Vec::new();
-    let _ = io::stdin().read_to_end(&mut known);
-    let known: ModuleCache = serde_json::from_slice(&known).unwrap_or_default();
+    let mut text = Vec::new();
+    let _ = io::stdin().read_to_end(&mut text);
+    let Question { known, is_first } = serde_json::from_slice(&text).unwrap_or_default();
     let mut memory = known.clone();
     let verdict = match opened {
-        Ok(opened) => verdict(opened.facts(&mut memory)),
+        Ok(opened) => {
+            let mut facts = opened.facts(&mut memory);
+            if !is_first {
+                facts.reach.get_or_insert_with(|| opened.reach(&mut memory));
+            }
+            verdict(facts)
+        }
         Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
     };
     Ok(Answer { verdict, learned: memory.beyond(&known) })
@@ -102,12 +95,16 @@ pub fn helper(pid: u32, user: Option<User>) -> io::Result<Answer> {
 
 fn verdict(facts: scaf_inspect::ProcessFacts) -> Verdict {
     let scaf_inspect::ProcessFacts { objections, spins, spins_itself, marks, origin, reach, .. } = facts;
-    let reaches = match reach {
-        scaf_inspect::Reach::Free => String::new(),
-        scaf_inspect::Reach::No(why) => why,
-    };
-    let gathers = reaches.is_empty();
-    Verdict { objections, spins, spins_itself, marks, gathers, reaches, origin }
+    Verdict { objections, spins, spins_itself, marks, origin, ..Verdict::default() }.with(reach)
+}
+
+/// The verdict where a helper gave none.
+fn failed(first: Option<Verdict>) -> Verdict {
+    let failed = "the inspection of its code failed or took too long";
+    match first {
+        Some(first) => first.with(Some(Reach::No(format!("has code that isn't known: {failed}")))),
+        None => Verdict::no(failed),
+    }
 }
 
 /// What is known of a user's files.
@@ -122,7 +119,11 @@ struct UserFiles {
 struct Helper {
     token: u64,
     job: Job,
+    when: When,
+    /// The verdict of the one before, if this is a second one.
+    first: Option<Verdict>,
     process: HelperProcess,
+    /// What it printed so far.
     answer: Vec<u8>,
     until: Instant,
     /// When to lower its priority; `None` once that is done.
@@ -184,9 +185,9 @@ impl Inspector {
 
     pub(crate) fn forget(&mut self, id: ProgramId) {
         self.waiting.forget(id);
-        for helper in self.helpers.iter_mut().filter(|helper| helper.job.id == id) {
-            helper.until = Instant::now();
-        }
+        // A second one goes on: what regions reach is worth knowing for the next run.
+        let its = |helper: &&mut Helper| helper.job.id == id && helper.first.is_none();
+        self.helpers.iter_mut().filter(its).for_each(|helper| helper.until = Instant::now());
     }
 
     /// When a helper's time is up, a killed one is to be checked, or one is to start.
@@ -212,10 +213,11 @@ impl Inspector {
             Err(_) => 0,
         };
         helper.answer.extend_from_slice(&buffer[..n]);
-        if n == 0 || helper.answer.len() > MOST_ANSWER {
-            helper.until = Instant::now();
+        if n > 0 && helper.answer.len() <= MOST_ANSWER {
+            return false;
         }
-        n == 0
+        helper.until = Instant::now();
+        true
     }
 
     /// Starts waiting jobs, ends helpers whose time is up, and returns the verdicts that are known by now.
@@ -223,30 +225,39 @@ impl Inspector {
         let now = Instant::now();
         self.reaper.reap(now);
         let mut verdicts = Vec::new();
-        let done: Vec<Helper> = self.helpers.extract_if(.., |helper| helper.until <= now).collect();
         self.helpers.iter_mut().for_each(|helper| helper.calm_down(now));
-        for helper in done {
-            self.reaper.kill(helper.job.owner, helper.process, now);
-            let verdict = match serde_json::from_slice(&helper.answer) {
-                Ok(Answer { mut verdict, learned }) => {
-                    for objection in &mut verdict.objections {
-                        objection.why = objection.why.chars().take(MOST_LETTERS).collect();
+        for helper in std::mem::take(&mut self.helpers) {
+            // What regions reached before the program loaded more is asked by nobody.
+            let is_outdated = helper.first.is_some() && self.waiting.has(helper.job.id);
+            if helper.until > now && !is_outdated {
+                self.helpers.push(helper);
+                continue;
+            }
+            let verdict = self.take(&helper.job, &helper.answer);
+            let Helper { job, when, first, process, .. } = helper;
+            self.reaper.kill(job.owner, process, now);
+            match verdict {
+                Some(verdict) => {
+                    if verdict.is_first && first.is_none() && !self.waiting.has(job.id) {
+                        self.waiting.push_second(job.clone(), verdict.clone(), when, now);
                     }
-                    verdict.reaches = verdict.reaches.chars().take(MOST_LETTERS).collect();
-                    verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
-                    self.learn(&helper.job, learned, helper.answer.len());
-                    verdict
+                    verdicts.push((job, verdict));
                 }
-                Err(_) => Verdict::no("the inspection of its code failed or took too long"),
-            };
-            verdicts.push((helper.job, verdict));
+                None if is_outdated => {}
+                None => verdicts.push((job, failed(first))),
+            }
         }
+        let second = |helper: &Helper| helper.first.is_some();
         while self.helpers.len() < MOST_AT_A_TIME
-            && let Some(job) = self.waiting.pop(now, |uid| {
-                self.reaper.has(uid) || self.helpers.iter().any(|helper| helper.job.owner == uid)
+            && let Some(next) = self.waiting.pop(now, |uid, is_second| {
+                let mut same = self.helpers.iter().filter(|helper| second(helper) == is_second);
+                self.reaper.has(uid)
+                    || (is_second && same.clone().count() >= MOST_SECOND)
+                    || same.any(|helper| helper.job.owner == uid)
             })
         {
-            match self.start(&job) {
+            let Next { job, when, first } = next;
+            match self.start(&job, first.is_none()) {
                 Ok(process) => {
                     let token = self.next;
                     self.next += 1;
@@ -255,13 +266,17 @@ impl Inspector {
                     {
                         warning!("cannot wait for a helper: {e}");
                     }
+                    let (until, hasty_until) = (now + PATIENCE, Some(now + HASTE));
+                    let answer = Vec::new();
                     self.helpers.push(Helper {
                         token,
                         job,
+                        when,
+                        first,
                         process,
-                        answer: Vec::new(),
-                        until: now + PATIENCE,
-                        hasty_until: Some(now + HASTE),
+                        answer,
+                        until,
+                        hasty_until,
                     });
                 }
                 Err(e) => {
@@ -273,11 +288,23 @@ impl Inspector {
         verdicts
     }
 
-    fn start(&self, job: &Job) -> io::Result<HelperProcess> {
-        let known = self.known.get(&job.uid).map(|known| &known.memory).filter(|known| !known.is_empty());
-        let known = known.map(serde_json::to_vec).transpose()?;
+    /// Takes an answer, limits what it says, and learns.
+    fn take(&mut self, job: &Job, answer: &[u8]) -> Option<Verdict> {
+        let Answer { mut verdict, learned } = serde_json::from_slice(answer).ok()?;
+        for objection in &mut verdict.objections {
+            objection.why = objection.why.chars().take(MOST_LETTERS).collect();
+        }
+        verdict.reaches = verdict.reaches.chars().take(MOST_LETTERS).collect();
+        verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
+        self.learn(job, learned, answer.len());
+        Some(verdict)
+    }
+
+    fn start(&self, job: &Job, is_first: bool) -> io::Result<HelperProcess> {
+        let known = self.known.get(&job.uid).map(|known| known.memory.clone()).unwrap_or_default();
+        let question = serde_json::to_vec(&Question { known, is_first })?;
         let user = User { uid: job.uid, gid: job.gid };
-        HelperProcess::start(job.pid, user, known.as_deref(), self.broker.as_ref())
+        HelperProcess::start(job.pid, user, &question, self.broker.as_ref())
     }
 
     /// Forgets the files of one user, of the owner with the most users.

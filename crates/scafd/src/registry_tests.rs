@@ -31,7 +31,7 @@ pub(crate) fn program(id: u64) -> Program {
     };
     let limits = Limits { natural: 8, min: 1, max: 0, weight: 1.0 };
     let (own, usable) = (set("0-7"), set("0-3"));
-    let reach = Reach { own, usable, cgroup: Cgroup::default(), alone: None, stranded: false };
+    let reach = Reach { own, usable, cgroup: Cgroup::default(), alone: None, stranded: false, binds: false };
     let code = Code::pending(1, false, None);
     let (grant, evidence) = (Grant::before(None, 1), Evidence::new(0, 0, 1.0, None));
     Program { identity, limits, reach, code, grant, evidence, phase: Phase::default() }

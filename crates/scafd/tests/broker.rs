@@ -376,7 +376,8 @@ fn a_helper_is_nobody_once_it_has_opened_its_files() {
     drop(helper.stdin.take());
     let said = helper.wait_with_output().unwrap();
     let answer: scafd::inspect::Answer = serde_json::from_slice(&said.stdout).unwrap();
-    assert!(answer.verdict.objections.is_empty() && answer.verdict.origin.is_some(), "{answer:?}");
+    let scafd::inspect::Verdict { objections, origin, is_first, .. } = &answer.verdict;
+    assert!(objections.is_empty() && origin.is_some() && !is_first, "{answer:?}");
 }
 
 /// How often this thread has waited for something so far (`ru_nvcsw`, getrusage(2)).

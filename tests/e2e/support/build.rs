@@ -121,6 +121,9 @@ fn compile(by: By, source: &Path, program: &Path, library: bool) {
         _ => command.arg("-o").arg(program),
     };
     command.args(flags);
+    if compiler == &"gfortran" {
+        command.arg("-J").arg(library_folder());
+    }
     if by != By::Clang && compiler == &"gcc" {
         command.args(["-Wall", "-Wextra", "-Werror"]);
     }

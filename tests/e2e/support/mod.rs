@@ -16,10 +16,11 @@ mod build;
 pub mod container;
 mod program;
 mod setup;
+mod shown;
 pub mod slurm;
 
 pub use build::{By, clang_kernel, compiled, compiled_by, example, kernel, library_folder, released, root};
-pub use program::{Done, Running, Start, is_resized_to};
+pub use program::{Done, Running, Start, is_resized_to, right};
 pub use setup::{Setup, child_of, end, stay_on};
 
 use std::os::unix::process::CommandExt;

@@ -269,6 +269,11 @@ pub struct Done {
     pub err: String,
 }
 
+/// The program ended well, and found nothing wrong.
+pub fn right(what: &str, done: Done) {
+    assert_eq!(done.well().number("wrong"), 0, "{what}");
+}
+
 impl Done {
     pub fn code(&self) -> Option<i32> {
         self.status.code()

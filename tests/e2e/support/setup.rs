@@ -1,6 +1,6 @@
 //! A setup: a folder with a daemon of its own, closed when the test ends. Nothing may be left then.
 
-use super::{Start, compiled, cpu_list, released, root_user, skip, wait_for};
+use super::{Start, compiled, cpu_list, released, root_user, shown, skip, wait_for};
 use scaf_lab::slow::SlowMachine;
 use scafd::control::Snapshot;
 use std::cell::RefCell;
@@ -124,9 +124,10 @@ impl Setup {
     /// machine, unless `text` says otherwise: few tests are about load.
     pub fn configure(&self, text: &str) {
         let load = if text.contains("count_load") { "" } else { "count_load = false\n" };
+        let shown = if text.contains("verdicts") { "" } else { shown::verdicts() };
         let memory = self.folder().join("memory");
         let memory = if self.for_all { format!("memory_dir = {memory:?}\n") } else { String::new() };
-        std::fs::write(self.configuration(), format!("{load}{memory}{text}"))
+        std::fs::write(self.configuration(), format!("{load}{shown}{memory}{text}"))
             .expect("the daemon's configuration");
     }
 

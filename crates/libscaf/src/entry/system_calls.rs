@@ -1,10 +1,10 @@
 //! System calls that the program makes by their numbers, with the C library's `syscall`. Those that set a
-//! filter, make a child, become a program or ask for an affinity are treated as the C library's functions
-//! for that; all others go on at once.
+//! filter, make a child, become a program, or ask for an affinity or set one, are treated as the C library's
+//! functions for that; all others go on at once.
 
 use super::process_starts::{exec_by_number, fork_widely, is_exec};
 use super::seccomp_calls::find;
-use super::{asked_affinity, seccomp_calls};
+use super::{affinity_calls, seccomp_calls};
 use crate::sys::arch;
 use crate::sys::symbols::function;
 use core::ffi::{c_int, c_long};
@@ -21,7 +21,8 @@ arch::looked_at! {
         libc::SYS_clone3,
         libc::SYS_execve,
         libc::SYS_execveat,
-        libc::SYS_sched_getaffinity
+        libc::SYS_sched_getaffinity,
+        libc::SYS_sched_setaffinity
     ] => by_number, else SYSCALL, or find_syscall;
 }
 
@@ -62,8 +63,12 @@ unsafe extern "C" fn by_number(
             libc::SYS_sched_getaffinity => {
                 let result = call();
                 let set = core::ptr::with_exposed_provenance_mut(third);
-                asked_affinity::amend_written(first as c_int, result, set);
+                affinity_calls::amend_written(first as c_int, result, set);
                 result
+            }
+            libc::SYS_sched_setaffinity => {
+                let set = core::ptr::with_exposed_provenance(third);
+                affinity_calls::binding(first as c_int, set, second, call)
             }
             // With the same memory the child would return on the stack that this call is on, or is a thread.
             libc::SYS_fork => fork_widely(call),

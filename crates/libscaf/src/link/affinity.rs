@@ -1,16 +1,16 @@
 //! The program's own affinity, which the daemon narrows and the program gets back.
 //!
 //! A child has the affinity of the thread that starts it. So a thread that is about to start one has the
-//! program's own meanwhile ([`widen_self`], [`narrow_self`]): the child never sees another. The daemon knows
-//! both and moves such a thread like any other.
+//! program's own meanwhile ([`begin_start`], [`end_start`]): the child never sees another. The daemon narrows
+//! nobody meanwhile ([`scaf_proto::child_starts`]).
 
 use super::{no_syscalls, pages, socket};
 use crate::sys::errno::keeping_errno;
 use crate::sys::thread_state::{self, LINK_AT, Part};
-use crate::sys::{clock, kernel_threads, process, sched_affinity};
+use crate::sys::{clock, kernel_threads, process, raw_syscalls, sched_affinity};
 use core::cell::Cell;
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::MASK_WORDS;
 use scaf_proto::grant::{self, Mask};
 
@@ -72,7 +72,30 @@ fn count_own_pus() -> u32 {
 
 /// Whether the calling thread has an affinity of the daemon's, rather than one that it chose itself.
 pub fn has_ours() -> bool {
-    pages::grant().is_daemons(&keeping_errno(|| sched_affinity::get(0)))
+    is_daemons(&keeping_errno(|| sched_affinity::get(0)))
+}
+
+/// Whether threads of this process have affinities of the program's choice ([`super::bindings`]), so that
+/// none has one of the daemon's.
+static CHOSEN: AtomicBool = AtomicBool::new(false);
+
+pub fn are_chosen() -> bool {
+    CHOSEN.load(Ordering::SeqCst)
+}
+
+/// Says so; whether it was so.
+pub fn choose(chosen: bool) -> bool {
+    CHOSEN.swap(chosen, Ordering::SeqCst)
+}
+
+/// Whether a thread with this affinity has it by the daemon.
+fn is_daemons(mask: &Mask) -> bool {
+    !are_chosen() && pages::grant().is_daemons(mask)
+}
+
+/// Whether a thread with this affinity may not run on some of the program's PUs.
+pub fn leaves_out_some(mask: &Mask) -> bool {
+    own_now().iter().zip(mask).any(|(own, has)| own & !has != 0)
 }
 
 /// After attaching: the daemon's masks are right also for a program that was narrowed before an exec.
@@ -97,15 +120,16 @@ pub fn widen() {
     }
 }
 
-/// As the daemon knows it, unless it was killed in the midst of saying so.
+/// As the daemon knows it, unless there is none, or it was killed in the midst of saying so.
 fn own_now() -> Mask {
-    pages::grant().masks().map_or_else(own, |masks| masks.own)
+    let known = pages::grant().masks().map(|masks| masks.own);
+    known.filter(|own| grant::count(own) > 0).unwrap_or_else(own)
 }
 
 /// Gives a thread the program's own affinity, if it has one of the daemon's: the latest or, where the daemon
 /// was killed while it set that, an earlier one. One that had bound itself elsewhere keeps that.
 fn restore(task: i32, own: &Mask) {
-    if pages::grant().is_daemons(&sched_affinity::get(task)) {
+    if is_daemons(&sched_affinity::get(task)) {
         sched_affinity::set(task, own);
     }
 }
@@ -117,19 +141,54 @@ pub fn may_be_narrow() -> bool {
 
 /// The affinity that the process would have without scaf, if the daemon has `narrowed` it to this one.
 pub fn behind(narrowed: &Mask) -> Option<Mask> {
-    let page = pages::grant();
-    (page.has_narrowed() && page.is_daemons(narrowed)).then(own_now)
+    (may_be_narrow() && is_daemons(narrowed)).then(own_now)
+}
+
+/// How often a thread that makes a child looks whether the daemon has moved all threads, and how often again
+/// after a nap of some 50 us each.
+const PATIENCE: u32 = 20;
+
+/// Just before a child is made: it will have the program's own affinity, as the calling thread has from now
+/// on. Whether the thread's has to be what is granted again, by [`end_start`].
+pub fn begin_start() -> bool {
+    let own = thread_state::own::<Starter>();
+    if own.has_begun.get() || !may_be_narrow() || are_chosen() || no_syscalls::are_known_forbidden() {
+        return false;
+    }
+    own.has_begun.set(true);
+    pages::report().starts().begin();
+    for tries in 0..2 * PATIENCE {
+        if !pages::grant().moves().are_made() {
+            break;
+        }
+        if tries < PATIENCE { raw_syscalls::give_way() } else { raw_syscalls::nap() }
+    }
+    widen_self();
+    true
+}
+
+/// The child has been made.
+pub fn end_start() {
+    narrow_self(&own_now());
+    pages::report().starts().end();
+    thread_state::own::<Starter>().has_begun.set(false);
+}
+
+/// The calling thread is that of a child with memory of its own.
+pub fn is_child() {
+    CHOSEN.store(false, Ordering::SeqCst);
+    thread_state::own::<Starter>().has_begun.set(false);
 }
 
 /// Gives the calling thread the program's own affinity, if it has one of the daemon's; what it has then. To
-/// be called just before a child is made: that has the same.
+/// be called just before it becomes another program: that has the same.
 pub fn widen_self() -> Option<Mask> {
     if !pages::grant().has_narrowed() || no_syscalls::are_known_forbidden() {
         return None;
     }
     let own = own_now();
     let now = sched_affinity::get(0);
-    let is_narrow = now != own && pages::grant().is_daemons(&now);
+    let is_narrow = now != own && is_daemons(&now);
     (is_narrow && sched_affinity::set(0, &own)).then(|| sched_affinity::get(0))
 }
 
@@ -169,8 +228,10 @@ pub fn narrow_self(wide: &Mask) {
 struct Starter {
     /// Where its `vfork` returns to.
     returns_to: Cell<usize>,
-    /// Whether it was widened for a `fork`.
-    is_wide: Cell<bool>,
+    /// Whether it has begun to start a child. Its child by `vfork`, which has its storage, may start another.
+    has_begun: Cell<bool>,
+    /// Whether that is a `fork`, with handlers.
+    forks: Cell<bool>,
 }
 
 // SAFETY: 0 and `false` are zeros; `Cell`s aren't `Sync`; the bytes are `link`'s.
@@ -181,19 +242,14 @@ unsafe impl Part for Starter {
 
 pub const RETURNS_TO_AT: usize = LINK_AT + offset_of!(Starter, returns_to);
 
-/// After [`widen_self`], within a moment.
-pub fn narrow_again() {
-    narrow_self(&own_now());
-}
-
 /// Before a fork: the child is born on the program's own affinity, which other libraries' handlers may ask
 /// for.
 pub fn before_fork() {
-    thread_state::own::<Starter>().is_wide.set(widen_self().is_some());
+    thread_state::own::<Starter>().forks.set(begin_start());
 }
 
 pub fn after_fork_in_parent() {
-    if thread_state::own::<Starter>().is_wide.take() {
-        narrow_again();
+    if thread_state::own::<Starter>().forks.take() {
+        end_start();
     }
 }

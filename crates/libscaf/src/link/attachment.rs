@@ -3,10 +3,10 @@
 //! with it: until its first region it computes on a context that nobody else is to be given. From then on
 //! [`poll`] is one comparison a region, and about once a second a look at the socket. When the daemon is
 //! gone, or its lease is over, the program is unmanaged until one is back. One thread at a time does this;
-//! others pass by. The only wait is for the daemon's answer when attaching, at most [`PATIENCE_MS`]; a later
-//! region takes a late answer.
+//! others pass by. The only wait is for the daemon's answer when attaching, at most
+//! [`socket::PATIENCE_MS`]; a later region takes a late answer.
 
-use super::{affinity, forked, no_syscalls, pages, socket};
+use super::{affinity, bindings, forked, no_syscalls, pages, socket};
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::module_of;
 use crate::runtimes::{hooks, lookup, modules};
@@ -23,8 +23,6 @@ use scaf_proto::hello::{
 };
 use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
 
-/// Longest wait for the daemon's answer, once per attachment: a running daemon answers in 0.1 ms.
-pub const PATIENCE_MS: c_int = 2;
 /// Ticks between two looks at the socket: 0.5 to 1 s at 2 to 4 GHz.
 const LOOK_TICKS: u64 = 1 << 31;
 /// Ticks between two looks for an answer that is late: about 10 ms.
@@ -156,7 +154,7 @@ fn look_undisturbed(now: u64, runtime: Option<&Runtime>) {
         DETACHED => greet(),
         GREETED => {
             let starting = STARTING.swap(false, Ordering::Relaxed);
-            take_answer(if starting { PATIENCE_MS } else { 0 });
+            take_answer(if starting { socket::PATIENCE_MS } else { 0 });
             if starting && STATE.load(Ordering::Relaxed) == DETACHED {
                 // It was detached meanwhile, or has closed its files.
                 greet();
@@ -196,7 +194,7 @@ fn greet() {
         PROCESS.store(process::pid(), Ordering::Relaxed);
         STATE.store(GREETED, Ordering::Relaxed);
         if !STARTING.load(Ordering::Relaxed) {
-            take_answer(PATIENCE_MS);
+            take_answer(socket::PATIENCE_MS);
         }
     } else {
         hang_up();
@@ -239,6 +237,7 @@ fn take_answer(patience_ms: c_int) {
         pages::report().stamp();
         pages::report().set_modules(MODULES_REPORTED.load(Ordering::Relaxed));
         affinity::take_from_grant();
+        bindings::tell_again();
         ASKED_BACK.store(0, Ordering::Relaxed);
         hooks::call(hooks::get().attached);
         STATE.store(ATTACHED, Ordering::Release);
@@ -312,8 +311,13 @@ fn hang_up() {
 /// Whether there is anything to leave before a thread is put under a filter of system calls. Not in a child
 /// that has its parent's memory, and is about to become another program.
 pub fn has_syscalls_to_give_up() -> bool {
+    !no_syscalls::are_forbidden() && is_this_process()
+}
+
+/// Whether the calling thread is of the process that this memory is of, and no child that has its parent's.
+pub fn is_this_process() -> bool {
     let known = PROCESS.load(Ordering::Relaxed);
-    !no_syscalls::are_forbidden() && (known == 0 || known == process::pid())
+    known == 0 || known == process::pid()
 }
 
 /// Just before the calling thread is put under such a filter: leaves the daemon, and makes no more calls
@@ -344,10 +348,11 @@ pub fn resume_syscalls() {
     NEXT_LOOK.store(0, Ordering::Release);
 }
 
-/// Before a fork: a daemon that has answered may have moved this thread already, and only the answer says so.
-pub fn before_fork() {
+/// A daemon that has answered may have moved this thread already, and only the answer says so: before a fork,
+/// and where an affinity is asked for or set.
+pub fn take_late_answer() {
     // While it starts nobody moves it.
-    if is_waiting() && !STARTING.load(Ordering::Relaxed) {
+    if is_waiting() && !STARTING.load(Ordering::Relaxed) && is_this_process() {
         look(ticks(), None);
     }
 }
@@ -357,6 +362,7 @@ pub fn after_fork() {
     if STATE.load(Ordering::Relaxed) == ATTACHED {
         affinity::give_back();
     }
+    affinity::is_child();
     pages::unmap();
     hang_up();
     PROCESS.store(0, Ordering::Relaxed);

@@ -2,6 +2,7 @@
 
 pub mod affinity;
 pub mod attachment;
+pub mod bindings;
 pub mod forked;
 pub mod grant;
 pub mod no_syscalls;

@@ -1,13 +1,19 @@
-//! A question to the daemon about another process: which affinity it would have without scaf. One packet of
-//! JSON each way, as the command line asks (`crates/scafd/src/control.rs`), on a connection of its own.
+//! Questions to the daemon about affinities: which one another process would have without scaf; and that this
+//! program is about to bind a thread. One packet of JSON each way, as the command line asks
+//! (`crates/scafd/src/control.rs`), on a connection of its own.
 
-use super::attachment::PATIENCE_MS;
+use super::socket::PATIENCE_MS;
 use super::{affinity, no_syscalls, socket};
 use crate::sys::sched_affinity;
 use crate::sys::undisturbed::undisturbed;
+use core::ffi::c_int;
 use scaf_proto::grant::Mask;
 
-const BEFORE: &[u8] = b"{\"affinity_of\":";
+const AFFINITY_OF: &[u8] = b"{\"affinity_of\":";
+const BINDS: &[u8] = b"{\"binds\":";
+const BINDS_NO_MORE: &[u8] = b"{\"binds_no_more\":";
+/// How long a thread waits that is about to be bound, once a program. The daemon moves all threads meanwhile.
+const BIND_PATIENCE_MS: c_int = 100;
 const ANSWER: &[u8] = b"{\"affinity\":[";
 
 /// The own affinity of the process of that number; `None` if the daemon hasn't narrowed it, or doesn't say.
@@ -18,19 +24,36 @@ pub fn affinity_of(process: i32) -> Option<Mask> {
     }
     undisturbed(|| {
         // Most are as wide as this one.
-        (sched_affinity::get(process) != affinity::own()).then(|| ask(process)).flatten()
+        let is_other = sched_affinity::get(process) != affinity::own();
+        let mut room = [0u8; 512];
+        if !is_other {
+            return None;
+        }
+        words(ask(AFFINITY_OF, process.cast_unsigned(), &mut room, PATIENCE_MS)?)
     })
 }
 
-fn ask(process: i32) -> Option<Mask> {
+/// Says that a process, or for 0 this one, is about to be bound, and waits until its threads are as without
+/// scaf.
+#[cold]
+pub fn binds(process: u32) {
+    undisturbed(|| ask(BINDS, process, &mut [0; 64], BIND_PATIENCE_MS).is_some());
+}
+
+/// Says that a thread of this process isn't bound any more, and maybe none is.
+#[cold]
+pub fn binds_no_more() {
+    undisturbed(|| ask(BINDS_NO_MORE, 0, &mut [0; 64], BIND_PATIENCE_MS).is_some());
+}
+
+fn ask<'r>(before: &[u8], process: u32, room: &'r mut [u8], patience_ms: c_int) -> Option<&'r [u8]> {
     let (mut question, mut digits) = ([0u8; 32], [0; 10]);
-    let parts = [BEFORE, socket::decimal(process.cast_unsigned(), &mut digits), b"}"];
+    let parts = [before, socket::decimal(process, &mut digits), b"}"];
     let length: usize = parts.iter().map(|part| part.len()).sum();
     question.iter_mut().zip(parts.into_iter().flatten()).for_each(|(cell, byte)| *cell = *byte);
     let connection = socket::open_for_question()?;
-    let mut room = [0u8; 512];
-    let got = connection.exchange(question.get(..length)?, &mut room, PATIENCE_MS)?;
-    words(room.get(..got)?)
+    let got = connection.exchange(question.get(..length)?, room, patience_ms)?;
+    room.get(..got)
 }
 
 fn words(answer: &[u8]) -> Option<Mask> {

@@ -10,6 +10,8 @@ use scaf_proto::hello::{Hello, Welcome};
 /// File descriptors of ours start here, out of the way of programs that count on theirs being small. A
 /// process that may not have so many needs all that it may have.
 const FIRST_FD: c_int = 400;
+/// Longest wait for the daemon's answer, once an attachment: a running daemon answers in 0.1 ms.
+pub const PATIENCE_MS: c_int = 2;
 static SOCKET: AtomicI32 = AtomicI32::new(-1);
 /// The socket's inode: a program may close our descriptor and open another file under its number.
 static SOCKET_INODE: AtomicU64 = AtomicU64::new(0);

@@ -58,6 +58,12 @@ pub fn can_be_read(path: &CStr) -> bool {
     keeping_errno(|| unsafe { libc::access(path.as_ptr(), libc::R_OK) } == 0)
 }
 
+/// Whether the process may execute the file.
+pub fn can_be_executed(path: &CStr) -> bool {
+    // SAFETY: the kernel reads a C string.
+    keeping_errno(|| unsafe { libc::access(path.as_ptr(), libc::X_OK) } == 0)
+}
+
 /// A decimal number; 0 without digits.
 pub fn decimal(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0u32, |number, digit| {

@@ -1,5 +1,5 @@
 //! Threads' affinity, as the kernel has it. By bare system calls: the C library's functions of these names
-//! are the client's own (`entry/asked_affinity.rs`), and `errno` stays the program's.
+//! are the client's own (`entry/affinity_calls.rs`), and `errno` stays the program's.
 
 use super::arch::bare_call;
 use core::mem::size_of_val;
@@ -16,6 +16,12 @@ pub fn get(task: i32) -> Mask {
         with_all(task, |all| now.iter_mut().zip(all).for_each(|(word, known)| *word = *known));
     }
     now
+}
+
+/// Bytes that the kernel reads of a larger set; all those of a mask where it has more.
+pub fn known_bytes() -> usize {
+    let mut now: Mask = [0; _];
+    usize::try_from(read(0, &mut now)).unwrap_or(size_of_val(&now))
 }
 
 /// How many PUs a thread may run on, and whether some are beyond the mask.

@@ -3,6 +3,7 @@
 
 mod operation;
 mod register_set;
+mod step;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -11,6 +12,7 @@ pub(crate) use operation::{
     Target,
 };
 pub(crate) use register_set::RegisterSet;
+pub(crate) use step::{FLAGS, Kind, Order, Spot, Step};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86_64::*;
 

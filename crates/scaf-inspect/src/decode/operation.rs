@@ -30,6 +30,8 @@ pub(crate) enum Condition {
     NotEqual,
     Above,
     NotAbove,
+    Below,
+    NotBelow,
     Other,
 }
 
@@ -72,6 +74,8 @@ pub(crate) struct MemoryOperand {
     /// There is an index, possibly a vector register.
     pub has_index: bool,
     pub is_scaled: bool,
+    /// By what an index is multiplied.
+    pub scale: usize,
     pub displacement: u64,
     /// The address, if it is relative to the instruction pointer.
     pub fixed: Option<u64>,

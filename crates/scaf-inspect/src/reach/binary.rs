@@ -3,7 +3,8 @@
 use crate::decode::{RelativeLoad, patterns};
 use crate::elf::{Elf, SlotKind};
 use crate::size_use::{Code, LOWEST_FIXED};
-use std::cell::OnceCell;
+use scaf_functions::calls::{self, Use};
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
@@ -33,6 +34,9 @@ pub(super) struct Binary<'e> {
     path: &'e Path,
     starts: Vec<u64>,
     pointers: OnceCell<(Vec<u64>, Vec<&'e str>)>,
+    /// What members may do with the functions that were asked about: looking it up in the tables took a sixth
+    /// of all.
+    uses: RefCell<HashMap<&'e str, Use>>,
 }
 
 impl<'e> Binary<'e> {
@@ -42,12 +46,18 @@ impl<'e> Binary<'e> {
         let mut starts: Vec<u64> = code.starts().iter().chain(known).copied().collect();
         starts.sort_unstable();
         starts.dedup();
-        Self { elf, code, path, starts, pointers: OnceCell::new() }
+        Self { elf, code, path, starts, pointers: OnceCell::new(), uses: RefCell::default() }
     }
 
     /// The file's name.
     pub fn file(&self) -> &'e str {
         self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+    }
+
+    /// What a member of a gathered team may do with the imported function of this name.
+    pub fn member(&self, name: &'e str) -> Use {
+        let mut uses = self.uses.borrow_mut();
+        *uses.entry(name).or_insert_with(|| calls::member(name.as_bytes()))
     }
 
     /// For people: a function of a file.

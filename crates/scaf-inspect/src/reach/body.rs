@@ -2,7 +2,9 @@
 
 use super::binary::Binary;
 use super::judge::{self, Arguments};
-use crate::decode::{Definition, Flow, Instruction, Register, Target, abi, decode_into, patterns};
+use crate::decode::{
+    Definition, Flow, Instruction, Register, Target, abi, decode_into, looks_at_stack, patterns,
+};
 use crate::functions::{FORKS, GOMP_STARTS_REGIONS};
 use crate::size_use::Callee;
 use std::collections::BTreeSet;
@@ -11,6 +13,9 @@ use std::collections::BTreeSet;
 const MAX_FUNCTION: usize = 1 << 20;
 /// How far a constant argument is looked for before a call.
 const LOOK_BACK: usize = 40;
+
+/// Where the kernel tells a thread its number.
+const THREAD: &[u8] = b"/proc/thread-self";
 
 /// Something that a function does.
 pub(super) enum Step<'e> {
@@ -90,7 +95,7 @@ impl Bodies {
                     target => match binary.code.callee(target) {
                         Callee::Local(target) => add(Step::Local(target)),
                         Callee::Import(name) => {
-                            let known = judge::wants_arguments(name).then(|| {
+                            let known = judge::wants_arguments(binary.member(name)).then(|| {
                                 let inside = inside.get_or_insert_with(|| self.branch_targets());
                                 let first = |number: usize| self.constant(at, abi::ARGUMENTS[number], inside);
                                 [first(0), first(1), first(2)]
@@ -105,14 +110,19 @@ impl Bodies {
                 Flow::Next => {
                     if let Some(what) = instruction.binds_thread() {
                         add(Step::Bound(what.into()));
-                    } else if let Some(loaded) = instruction.loads_address().filter(|it| binary.is_start(*it))
-                    {
-                        add(Step::Loads(loaded));
+                    } else if let Some(loaded) = instruction.loads_address() {
+                        if binary.is_start(loaded) {
+                            add(Step::Loads(loaded));
+                        } else if binary.elf.bytes_at(loaded).is_some_and(|at| at.starts_with(THREAD)) {
+                            add(Step::Bound("looks into /proc/thread-self".into()));
+                        }
                     }
                 }
                 Flow::Return | Flow::Stop | Flow::Transaction => {}
             }
         }
+        let looks = |place| (place, Step::Bound("looks where it is in its thread's stack".into()));
+        steps.extend(looks_at_stack(&self.instructions).map(looks));
         Ok(steps)
     }
 

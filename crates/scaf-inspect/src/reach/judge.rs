@@ -21,19 +21,16 @@ pub(super) enum Verdict {
 }
 
 /// Whether the verdict depends on the call's arguments.
-pub(super) fn wants_arguments(name: &str) -> bool {
-    matches!(calls::member(name.as_bytes()), Use::BySystemCall | Use::ByOption | Use::ByName)
+pub(super) fn wants_arguments(its_use: Use) -> bool {
+    matches!(its_use, Use::BySystemCall | Use::ByOption | Use::ByName)
 }
 
-pub(super) fn looks_up(name: &str) -> bool {
-    calls::member(name.as_bytes()) == Use::ByName
-}
-
-pub(super) fn import(file: &str, name: &str, arguments: Option<Arguments>) -> Verdict {
+/// The verdict on a function that members may use so, in the library of that file name.
+pub(super) fn import(file: &str, name: &str, its_use: Use, arguments: Option<Arguments>) -> Verdict {
     let [first, second, third] = arguments.unwrap_or_default();
     let calls = |name: &str| format!("calls {name}");
     let may_if = |may: bool| if may { Verdict::May } else { Verdict::MayNot(calls(name)) };
-    match calls::member(name.as_bytes()) {
+    match its_use {
         Use::May => Verdict::May,
         Use::CallsBack => Verdict::CallsBack,
         Use::MayNot => may_if(calls::is_offered(file.as_bytes(), name.as_bytes())),

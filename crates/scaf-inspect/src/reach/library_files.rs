@@ -15,8 +15,8 @@ pub(super) enum Kind {
     Closed,
 }
 
-const C: [&str; 8] =
-    ["libc", "libpthread", "libdl", "librt", "libutil", "libresolv", "ld-linux-x86-64", "libanl"];
+const C: [&str; 9] =
+    ["libc", "libpthread", "libdl", "librt", "libutil", "libresolv", "ld-linux-x86-64", "ld", "libanl"];
 const CALL_BACK: [&str; 3] = ["libstdc++", "libgcc_s", "libgfortran"];
 /// Mathematics. OpenMP runtimes and this project's own are, too ([`is_openmp_runtime`]).
 const CLOSED: [&str; 3] = ["libm", "libmvec", "libquadmath"];
@@ -59,14 +59,20 @@ fn is_python(file: &str) -> bool {
     version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// `name.so`, with a version behind it, or with the hash that Python's wheels put before the ending.
+/// `name.so`, with a version behind it; before the ending may stand the hash of Python's wheels, or the
+/// version of an older C library (`libc-2.31.so`).
 fn is_file_of(file: &str, name: &str) -> bool {
     let Some(rest) = file.strip_prefix(name) else { return false };
+    let ends = |rest: &str| rest == ".so" || rest.starts_with(".so.");
     let hash = |rest: &str| {
         let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
-        digits >= 6 && rest[digits..].starts_with(".so")
+        digits >= 6 && ends(&rest[digits..])
     };
-    rest == ".so" || rest.starts_with(".so.") || rest.strip_prefix('-').is_some_and(hash)
+    let version = |rest: &str| {
+        let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+        rest.strip_suffix(".so").is_some_and(|version| version.len() <= digits && version.contains('.'))
+    };
+    ends(rest) || rest.strip_prefix('-').is_some_and(|rest| hash(rest) || version(rest))
 }
 
 #[cfg(test)]
@@ -76,10 +82,16 @@ mod tests {
     #[test]
     fn libraries_are_known_by_their_whole_names() {
         assert_eq!(kind("libc.so.6", false), Kind::C);
+        assert_eq!(kind("libc-2.31.so", false), Kind::C);
+        assert_eq!(kind("ld-2.31.so", false), Kind::C);
+        assert_eq!(kind("libm-2.31.so", false), Kind::Closed);
         assert_eq!(kind("libstdc++.so.6.0.30", false), Kind::CallsBack);
         assert_eq!(kind("libgomp-e985bcbb.so.1.0.0", false), Kind::Closed);
         assert_eq!(kind("libpython3.11.so.1.0", false), Kind::Closed);
         assert_eq!(kind("python3.11", true), Kind::Closed);
+        for file in ["libc-2.so", "libc-2.31-mine.so", "libc-client.so.2007e"] {
+            assert_eq!(kind(file, true), Kind::Followed, "{file}");
+        }
         for file in ["libgomp_helpers.so", "libcurl.so.4", "libm-helpers.so", "pythonic", "libc++.so.1"] {
             assert_eq!(kind(file, true), Kind::Followed, "{file}");
         }

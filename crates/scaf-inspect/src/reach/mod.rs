@@ -25,6 +25,7 @@ pub(crate) use candidate::Candidate;
 use judge::Verdict;
 use names::Names;
 use object::ReadCache;
+use scaf_functions::calls::{self, Use};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
@@ -45,12 +46,6 @@ pub enum Reach {
 
 /// Letters of a reason.
 const MOST_LETTERS: usize = 512;
-
-impl Default for Reach {
-    fn default() -> Reach {
-        Reach::No("has code that isn't known".into())
-    }
-}
 
 impl Reach {
     /// Limits an untrusted sender's text.
@@ -149,6 +144,9 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
     fn run(&mut self) -> Result<(), String> {
         for module in self.with_regions.clone() {
             let binary = self.modules.get(module)?;
+            if let Some(name) = self.names.acts_on_threads(module) {
+                return Err(format!("calls {name}, maybe between regions ({})", binary.file()));
+            }
             let (roots, all_known) = self.bodies.roots(binary)?;
             for root in roots {
                 self.add(module, root);
@@ -205,19 +203,19 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
     fn call(
         &mut self,
         module: usize,
-        name: &str,
+        name: &'e str,
         known: Option<judge::Arguments>,
         place: &dyn Fn() -> String,
     ) -> Result<(), String> {
         let binary = self.modules.get(module)?;
-        match judge::import(binary.file(), name, known) {
+        match judge::import(binary.file(), name, binary.member(name), known) {
             Verdict::May => Ok(()),
             Verdict::Hardly(_) if self.hardly => Ok(()),
             Verdict::MayNot(what) | Verdict::Hardly(what) => Err(format!("{what} ({})", place())),
             Verdict::Unlisted => self.import(module, name, place),
             Verdict::CallsBack => self.call_by_pointer(module),
             Verdict::Named(address) => match address.and_then(|address| binary.text_at(address)) {
-                Some(name) if !judge::looks_up(name) => self.call(module, name, None, place),
+                Some(name) if binary.member(name) != Use::ByName => self.call(module, name, None, place),
                 _ if self.hardly => self.call_by_pointer(module),
                 _ => Err(format!("looks up a function whose name isn't known ({})", place())),
             },
@@ -269,7 +267,8 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
             return Ok(());
         }
         self.take(module)?;
-        for other in self.names.handing_over(module) {
+        let making = self.names.making(module);
+        for other in self.names.handing_over(module).into_iter().chain(making) {
             self.take(other)?;
         }
         let has_regions = self.with_regions.contains(&module);
@@ -282,6 +281,12 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
         if self.names.looks_up(module) {
             // The names that it looks up are among its constants.
             let binary = self.modules.get(module)?;
+            let bound = |text: &&[u8]| calls::member(text) == Use::MayNot;
+            // In libraries without regions, such a name is mostly some other word.
+            if has_regions && let Some(name) = binary.texts().find(bound) {
+                let name = String::from_utf8_lossy(name);
+                return Err(format!("may look up {name}, whose name it has ({})", binary.file()));
+            }
             let found = binary.texts().flat_map(|text| self.names.exporting_later(text));
             for (later, function) in found.collect::<BTreeSet<_>>() {
                 self.add(later, function);

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::functions::starts_region;
 use object::read::elf::{Dyn as _, Sym as _};
 use object::{LittleEndian, ReadCache, ReadRef, elf};
+use scaf_functions::calls;
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
@@ -36,6 +37,8 @@ struct Relations {
     uses: BTreeSet<usize>,
     /// these import from it,
     users: BTreeSet<usize>,
+    /// of these it calls functions of C++, which may make it objects with virtual functions,
+    makers: BTreeSet<usize>,
     /// and from these it may get pointers to functions: it shares data with them, or a registry.
     hand_over: BTreeSet<usize>,
 }
@@ -102,6 +105,13 @@ impl<'c> Names<'c> {
         imports.any(|import| names.iter().any(|name| name.as_bytes() == *import))
     }
 
+    /// The function by which a module acts on other threads, whoever calls it.
+    pub fn acts_on_threads(&self, module: usize) -> Option<String> {
+        let mut imports = self.imports.get(module).into_iter().flatten();
+        let found = imports.find(|import| calls::acts_on_threads(import));
+        found.map(|import| String::from_utf8_lossy(import).into_owned())
+    }
+
     fn relations(&self) -> &[Relations] {
         self.relations.get_or_init(|| {
             let mut all: Vec<Relations> = self.kinds.iter().map(|_| Relations::default()).collect();
@@ -113,6 +123,9 @@ impl<'c> Names<'c> {
                 for exporter in functions.union(&data) {
                     all[*exporter].users.insert(importer);
                 }
+                let mangled = names.iter().filter(|name| name.starts_with(b"_Z"));
+                let makers = mangled.filter_map(|name| self.exports.get(name)).flatten();
+                all[importer].makers = makers.map(|(by, _)| *by).collect();
                 all[importer].uses = functions.union(&data).copied().collect();
                 all[importer].hand_over = data;
             }
@@ -134,6 +147,15 @@ impl<'c> Names<'c> {
     /// The modules that have given this one pointers to functions of theirs by calls, data or a registry.
     pub fn handing_over(&self, module: usize) -> Vec<usize> {
         self.followed(self.relations().get(module).iter().flat_map(|it| it.hand_over.iter().copied()))
+    }
+
+    /// The modules whose functions may have made this one objects or tables with pointers to functions: what
+    /// C++ calls, and libraries that use no others. Larger ones of C have tables for their own use.
+    pub fn making(&self, module: usize) -> Vec<usize> {
+        let makers = self.relations().get(module).map(|it| it.makers.clone()).unwrap_or_default();
+        let mut used = self.used_by(module);
+        used.retain(|used| makers.contains(used) || self.used_by(*used).is_empty());
+        used
     }
 
     /// The modules that call this one, and may hand it pointers to functions.

@@ -5,20 +5,16 @@ use super::flow::Analysis;
 use super::frame::Finding;
 use super::llvm;
 use super::state::NOTHING;
-use super::tickets::ticket;
 use super::verdict::SizeUse;
 use crate::decode::abi;
 use crate::elf::{Elf, SlotKind};
 use crate::functions::{QUERY_PREFIXES, Tells};
 use crate::functions::{
-    counts, goes_on_from, is_answered, is_known_to_tell, is_outlined_by_name, is_query, makes_threads_wait,
-    starts_region, tells,
+    is_answered, is_known_to_tell, is_outlined_by_name, is_query, makes_threads_wait, starts_region, tells,
 };
 use memchr::memmem;
 use std::collections::BTreeSet;
 
-/// The variable that says how many threads a team has.
-const NUMBER: &[u8] = b"OMP_NUM_THREADS\0";
 /// Prefix of calls that run code on a device.
 const TARGET: &str = "GOMP_target";
 /// Most functions that turn out to return the team size or thread number.
@@ -29,12 +25,44 @@ const LONGEST_NAME: usize = 64;
 const SECOND: usize = 2;
 const _: () = assert!(abi::SCRATCH[SECOND] == abi::SECOND_RESULT);
 
-pub(crate) fn analyse(code: &Code<'_>) -> SizeUse {
-    verdict(code).unwrap_or_else(|early| early)
+/// Proves the effects of all regions, or says which code can't be, and why.
+type Prove<'p, 'e> = dyn Fn(&Code<'e>) -> Result<(), (u64, String)> + 'p;
+
+pub(crate) fn analyse<'e>(code: &Code<'e>, prove: &Prove<'_, 'e>) -> SizeUse {
+    if !starts_regions(code.elf) || !code.elf.machine_supported {
+        return verdict(code).unwrap_or_else(|early| early);
+    }
+    if let Err(early) = imports(code) {
+        return early;
+    }
+    if !code.knows_functions() {
+        return SizeUse::unknown("it starts regions and has no table of its functions (.eh_frame_hdr)");
+    }
+    let found = match prove(code) {
+        Ok(()) => return asked(code).unwrap_or_else(|early| early),
+        Err((address, what)) => SizeUse::depends(format!("{} {what}", code.describe(address))),
+    };
+    // What is done with the size says more.
+    match verdict(code) {
+        Err(why) if matches!(why, SizeUse::Depends { .. }) => why,
+        _ => found,
+    }
 }
 
-/// The error is a verdict that ended the analysis early.
-fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
+/// Calls of queries in a module whose regions are proved, if they are calls.
+fn asked(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
+    if !code.elf.imports.keys().any(|name| is_query(name)) {
+        return Ok(SizeUse::None);
+    }
+    let mentions = code.mentions().map_err(SizeUse::unknown)?;
+    match mentions.other {
+        Some((address, what)) => Err(SizeUse::depends(format!("{} {what}", code.describe(address)))),
+        None => Ok(SizeUse::OwnLoops { sites: mentions.calls.into_values().map(|sites| sites.len()).sum() }),
+    }
+}
+
+/// What the names of functions tell, before any code is looked at.
+fn imports(code: &Code<'_>) -> Result<(), SizeUse> {
     let elf = code.elf;
     if elf.has_dynamic && !elf.dynamic_is_listed {
         return Err(SizeUse::unknown("its section headers are missing, so that its imports are not known"));
@@ -43,22 +71,10 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     if let Some(objection) = llvm::objection(elf) {
         return Err(objection);
     }
-    if starts_regions(elf) {
-        if let Some(name) = elf.imports.keys().find(|name| makes_threads_wait(name)) {
-            return Err(SizeUse::depends(format!("its threads may wait for each other ({name})")));
-        }
-        if let Some(name) = counted_by(elf) {
-            let why = format!("it may have as much work as it could have threads, of which it asks ({name})");
-            return Err(SizeUse::depends(why));
-        }
-        if let Some(name) = elf.imports.keys().find(|name| goes_on_from(name)) {
-            let why = format!("what it computes goes on from what it computed before ({name})");
-            return Err(SizeUse::depends(why));
-        }
-        if let Some(place) = ticket(code) {
-            let why = "counts, and looks at the count: its threads may have numbers by that";
-            return Err(SizeUse::depends(format!("{} {why}", code.describe(place))));
-        }
+    if starts_regions(elf)
+        && let Some(name) = elf.imports.keys().find(|name| makes_threads_wait(name))
+    {
+        return Err(SizeUse::depends(format!("its threads may wait for each other ({name})")));
     }
     // Run on the host, such code starts outside of any team, which the client doesn't see.
     if let Some(name) = elf.imports.keys().find(|name| is_answered(name))
@@ -66,20 +82,9 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     {
         return Err(SizeUse::depends(format!("it asks {name}, and has code for devices")));
     }
-    let mut queries = elf.imports.iter().filter(|(name, _)| is_query(name)).peekable();
-    if queries.peek().is_none() {
-        return Ok(SizeUse::None);
-    }
-    if !elf.machine_supported {
-        return Err(SizeUse::unknown(abi::NOT_UNDERSTOOD));
-    }
-    for (name, address_taken) in queries {
+    for (name, address_taken) in elf.imports.iter().filter(|(name, _)| is_query(name)) {
         match tells(name) {
             Tells::Inquiry => return Err(SizeUse::depends(format!("it asks {name}"))),
-            Tells::Sections => {
-                let why = format!("its sections may wait for each other, as {name} is called");
-                return Err(SizeUse::depends(why));
-            }
             _ if *address_taken => return Err(SizeUse::depends(format!("it takes the address of {name}"))),
             _ => {}
         }
@@ -87,6 +92,19 @@ fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
     let mut kept = elf.slots.iter().filter(|slot| slot.kind == SlotKind::Data);
     if let Some(slot) = kept.find(|slot| is_query(&slot.symbol)) {
         return Err(SizeUse::depends(format!("it keeps the address of {}", slot.symbol)));
+    }
+    Ok(())
+}
+
+/// The error is a verdict that ended the analysis early.
+fn verdict(code: &Code<'_>) -> Result<SizeUse, SizeUse> {
+    let elf = code.elf;
+    imports(code)?;
+    if !elf.imports.keys().any(|name| is_query(name)) {
+        return Ok(SizeUse::None);
+    }
+    if !elf.machine_supported {
+        return Err(SizeUse::unknown(abi::NOT_UNDERSTOOD));
     }
     if !code.knows_functions() {
         let why = "it asks about its team and has no table of its functions (.eh_frame_hdr)";
@@ -136,16 +154,6 @@ fn is_outlined(code: &Code<'_>, function: u64) -> bool {
         Some(name) => is_outlined_by_name(name),
         None => code.is_passed_to_runtime(function),
     }
-}
-
-/// How it may learn how many threads its teams will have.
-fn counted_by<'e>(elf: &'e Elf<'_>) -> Option<&'e str> {
-    let by_name = || {
-        let reads = elf.imports.keys().any(|name| name.ends_with("getenv"));
-        let named = || elf.data.iter().any(|piece| memmem::find(piece.data, NUMBER).is_some());
-        (reads && named()).then_some("OMP_NUM_THREADS")
-    };
-    elf.imports.keys().map(String::as_str).find(|name| counts(name)).or_else(by_name)
 }
 
 fn starts_regions(elf: &Elf<'_>) -> bool {

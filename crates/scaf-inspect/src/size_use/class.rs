@@ -6,7 +6,7 @@
 //! size, thread number * chunk is stepped by team size * chunk; compared with the bound, that is an index.
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) struct Classes(u16);
+pub(crate) struct Classes(u16);
 
 impl Classes {
     /// Unrelated to the team.

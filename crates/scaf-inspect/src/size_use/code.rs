@@ -137,6 +137,15 @@ impl<'e> Code<'e> {
         }
     }
 
+    /// The functions that mention others of these names, and where they do.
+    pub fn users(&self, are: &dyn Fn(&str) -> bool) -> (BTreeSet<u64>, BTreeSet<u64>) {
+        let all = self.slots.iter().chain(&self.stubs);
+        let targets = all.filter(|(_, name)| are(name)).map(|(address, _)| *address).collect();
+        let spots: BTreeSet<u64> = self.spots(&targets).into_iter().collect();
+        let users = spots.iter().filter_map(|spot| self.function_around(*spot)).map(|(start, _)| start);
+        (users.collect(), spots)
+    }
+
     /// Where code outside the linker's stubs may mention one of `targets`.
     fn spots(&self, targets: &BTreeSet<u64>) -> Vec<u64> {
         let pieces = self.elf.text.iter().filter(|piece| !piece.name.starts_with(".plt"));
@@ -286,6 +295,11 @@ impl<'e> Code<'e> {
         self.elf.code_at(address)
     }
 
+    /// The first entry of a switch's table.
+    pub fn first_case(&self, table: u64, absolute: bool) -> Option<u64> {
+        self.elf.bytes_at(table)?.get(..if absolute { 8 } else { 4 }).map(|entry| case(table, entry))
+    }
+
     /// The targets of a switch. A table ends at the first entry that isn't `inside` the function, or at the
     /// next table. The error: gcc moved cold cases out of the function, and inside ones follow.
     pub fn jump_table(
@@ -297,10 +311,7 @@ impl<'e> Code<'e> {
         let Some(bytes) = self.elf.bytes_at(table) else { return Ok(Vec::new()) };
         let most = end.map_or(usize::MAX, |end| usize::try_from(end - table).unwrap_or(usize::MAX));
         let bytes = bytes.get(..most).unwrap_or(bytes);
-        let entry = |entry: &[u8]| match entry {
-            [a, b, c, d] => table.wrapping_add_signed(i64::from(i32::from_le_bytes([*a, *b, *c, *d]))),
-            _ => entry.iter().rev().fold(0, |address, byte| address << 8 | u64::from(*byte)),
-        };
+        let entry = |entry: &[u8]| case(table, entry);
         let mut entries =
             bytes.chunks_exact(if absolute { 8 } else { 4 }).take(MAX_TABLE).map(entry).peekable();
         let mut targets: Vec<u64> = Vec::new();
@@ -318,5 +329,13 @@ impl<'e> Code<'e> {
         targets.sort_unstable();
         targets.dedup();
         Ok(targets)
+    }
+}
+
+/// Where an entry of a table leads: a distance from the table, or an address.
+fn case(table: u64, entry: &[u8]) -> u64 {
+    match entry {
+        [a, b, c, d] => table.wrapping_add_signed(i64::from(i32::from_le_bytes([*a, *b, *c, *d]))),
+        _ => entry.iter().rev().fold(0, |address, byte| address << 8 | u64::from(*byte)),
     }
 }

@@ -23,11 +23,11 @@ mod mark;
 mod spin;
 mod state;
 mod step;
-mod tickets;
 mod verdict;
 mod walk;
 
 pub(crate) use analyse::analyse;
+pub(crate) use class::Classes;
 pub(crate) use code::{Callee, Code, LOWEST_FIXED};
 pub use spin::Spins;
 pub(crate) use spin::{MOST_LOOPS, spins};

@@ -1,5 +1,6 @@
 #include <omp.h>
-void f(void);
+static int times;
+static void __attribute__((noinline)) f(void) { times++; }
 void run(double *a, int n)
 {
 #pragma omp parallel

@@ -1,4 +1,4 @@
-void f(int *x);
+static void __attribute__((noinline)) f(int *x) { *x = *x * 3 + 1; }
 int run(int n)
 {
     int a = n, b = n;

@@ -1,6 +1,11 @@
 /* Eight arguments, none of them of the team's; the number lies in the frame beside them. */
 #include <omp.h>
-void work(int, int, int, int, int, int, int, double *), start(void);
+static long started;
+static void __attribute__((noinline)) start(void) { started++; }
+static void __attribute__((noinline)) work(int a, int b, int c, int d, int e, int f, int i, double *to)
+{
+    to[i] += a + b * 2 + c * 3 + d * 4 + e * 5 + f * 6;
+}
 void run(double *a, int n)
 {
 #pragma omp parallel

@@ -88,7 +88,8 @@ pub struct Mix {
     /// Times that everything is measured, interleaved
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: u32,
-    /// Run each program once before anything is measured, so that its files are read from disk already
+    /// Run each program once before anything is measured: its files are read from disk then, and its code has
+    /// been inspected
     #[arg(long)]
     pub warm: bool,
     /// Let daemons remember what programs teach, and have them taught by a co-run that isn't counted: as it

@@ -37,7 +37,7 @@ pub enum Ask {
     RestoreChild { pid: u32, parent: u32 },
     /// Open a process's executable (`O_PATH`).
     Executable(u32),
-    /// Inspect a process's code. A file with what is known of files may come along.
+    /// Inspect a process's code. A file with the helper's question may come along.
     Inspect(u32),
     /// Lower an inspection's priority.
     Calm(u32),

@@ -14,11 +14,11 @@ pub struct Helpers(Vec<Child>);
 
 impl Helpers {
     /// Starts one: its process id, and the pipe of its answer.
-    pub fn start(&mut self, pid: u32, user: User, known: Option<OwnedFd>) -> io::Result<(u32, OwnedFd)> {
+    pub fn start(&mut self, pid: u32, user: User, question: Option<OwnedFd>) -> io::Result<(u32, OwnedFd)> {
         if self.0.len() >= MOST {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
-        let (child, out) = spawn(pid, user, known)?;
+        let (child, out) = spawn(pid, user, question)?;
         let helper = child.id();
         self.0.push(child);
         Ok((helper, out))

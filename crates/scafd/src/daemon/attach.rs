@@ -140,12 +140,16 @@ impl Daemon {
         let usable = if self.capacity.is_pretended { pus.clone() } else { usable(&own, pus, &cgroup) };
         let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
         let stranded = alone.is_some() && usable.is_empty() && hello.flags & FLAG_BOUND == 0;
-        Ok((Reach { own, usable, cgroup, alone, stranded }, set))
+        Ok((Reach { own, usable, cgroup, alone, stranded, binds: false }, set))
     }
 
     fn own_affinity(&self, pid: u32, stat: &Stat, hello: &Hello) -> anyhow::Result<(PuSet, Option<PuSet>)> {
         let reported = PuSet::from_words(&hello.own);
         let own = if reported.is_empty() { affinity(pid)? } else { reported };
+        let is_chosen = |pid: &u32| self.bound.has(&self.observer, *pid);
+        if is_chosen(&pid) {
+            return Ok((own, None));
+        }
         if let Some(formerly) = self.detached.own(pid, stat.starttime, &own)
             && affinity(pid).is_ok_and(|now| now != own)
         {
@@ -153,6 +157,7 @@ impl Daemon {
         }
         let parent = |pid: &u32| Some(self.observer.process(*pid).stat().ok()?.parent);
         let ancestors = std::iter::successors(Some(stat.parent), parent).take(GENERATIONS);
+        let ancestors = ancestors.take_while(|pid| !is_chosen(pid));
         Ok(match self.registry.inherited(ancestors, &own) {
             Some((parents_own, set)) => (parents_own, Some(set)),
             None => (own, None),

@@ -76,7 +76,13 @@ impl Daemon {
         let Some(program) = self.registry.get_mut(id) else { return };
         let target = program.target();
         let result = match &program.grant.set {
-            Some(mask) => self.apply.narrow(&target, mask).map(Some),
+            Some(mask) => {
+                let mut narrow = || self.apply.narrow(&target, mask).map(Some);
+                match self.talk.pages(id.0) {
+                    Some(pages) => pages.while_moving(narrow),
+                    None => narrow(),
+                }
+            }
             None => self.apply.restore(&target).map(|()| None),
         };
         self.budget.charge(program.identity.owner, program.grant.counted, Instant::now());

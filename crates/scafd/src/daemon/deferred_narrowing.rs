@@ -1,5 +1,6 @@
 //! Affinities that are set later than their grant is published: of programs that lose contexts while a BLAS
-//! of theirs is in a call on several threads, and of users whose budget is spent ([`super::move_budget`]).
+//! of theirs is in a call on several threads, or while they make a child ([`scaf_proto::child_starts`]), and
+//! of users whose budget is spent ([`super::move_budget`]).
 //!
 //! The threads of such a call wait for each other by spinning: folded onto one context, a Cholesky
 //! factorisation of 70 ms takes 2 s. The program keeps its affinity until no more of its threads run than it
@@ -11,7 +12,9 @@ use scaf_proto::runtimes::{Kind, Promise, RuntimeCopy};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const LONGEST_NS: u64 = 1_000_000_000;
+pub(super) const LONGEST_NS: u64 = 1_000_000_000;
+/// The same for one that makes a child; `system` returns only when its child has ended.
+pub(super) const LONGEST_START_NS: u64 = 60_000_000;
 /// Time between two checks.
 pub(super) const LOOK: Duration = Duration::from_millis(15);
 /// Threads of a program that are asked whether they run, 6 us each.
@@ -27,11 +30,11 @@ struct Deferred {
 }
 
 impl DeferredNarrowing {
-    /// Whether a program's affinity is to be set later: while its user's budget is spent, and for a limited
-    /// time while it is in a call.
-    pub fn defers(&mut self, id: ProgramId, is_spent: bool, in_call: bool, now_ns: u64) -> bool {
-        let until_ns = self.0.get(&id).map_or(now_ns + LONGEST_NS, |it| it.until_ns);
-        let defers = is_spent || in_call && now_ns < until_ns;
+    /// Whether a program's affinity is to be set later: while its user's budget is spent, and for so long at
+    /// most if something else is to end before.
+    pub fn defers(&mut self, id: ProgramId, is_spent: bool, longest_ns: Option<u64>, now_ns: u64) -> bool {
+        let until_ns = self.0.get(&id).map_or(now_ns + longest_ns.unwrap_or(0), |it| it.until_ns);
+        let defers = is_spent || longest_ns.is_some() && now_ns < until_ns;
         match defers {
             true => _ = self.0.insert(id, Deferred { until_ns, looked_ns: now_ns }),
             false => self.remove(id),
@@ -85,14 +88,14 @@ mod tests {
     #[test]
     fn a_call_is_waited_for_but_not_for_ever() {
         let mut deferred = DeferredNarrowing::default();
-        assert!(!deferred.defers(ID, false, false, 0) && deferred.is_empty());
-        assert!(deferred.defers(ID, false, true, 0) && deferred.contains(ID));
+        assert!(!deferred.defers(ID, false, None, 0) && deferred.is_empty());
+        assert!(deferred.defers(ID, false, Some(LONGEST_NS), 0) && deferred.contains(ID));
         let look_ns = LOOK.as_nanos() as u64;
         assert_eq!((deferred.due(look_ns - 1), deferred.due(look_ns)), (vec![], vec![ID]));
-        assert!(deferred.defers(ID, false, true, look_ns));
+        assert!(deferred.defers(ID, false, Some(LONGEST_NS), look_ns));
         assert_eq!(deferred.due(2 * look_ns - 1), []);
-        assert!(!deferred.defers(ID, false, true, LONGEST_NS) && deferred.is_empty());
-        assert!(deferred.defers(ID, true, false, 0) && deferred.defers(ID, true, false, 9 * LONGEST_NS));
+        assert!(!deferred.defers(ID, false, Some(LONGEST_NS), LONGEST_NS) && deferred.is_empty());
+        assert!(deferred.defers(ID, true, None, 0) && deferred.defers(ID, true, None, 9 * LONGEST_NS));
         deferred.remove(ID);
         assert!(deferred.is_empty());
     }

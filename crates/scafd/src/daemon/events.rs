@@ -89,7 +89,9 @@ impl Daemon {
             pages.set_marks(verdict.marks.as_deref());
         }
         self.write_grant(job.id);
-        if let (Some(origin), Some(program)) = (verdict.origin, self.registry.get_mut(job.id)) {
+        if let (Some(origin), Some(program), false) =
+            (verdict.origin, self.registry.get_mut(job.id), verdict.is_first)
+        {
             let process = self.observer.process(program.identity.pid);
             self.profiles.recall(program, origin, &process);
         }

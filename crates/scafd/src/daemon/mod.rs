@@ -6,6 +6,7 @@
 
 mod allocate;
 mod attach;
+mod bindings;
 mod capacity;
 mod carry_out;
 mod deferred_narrowing;

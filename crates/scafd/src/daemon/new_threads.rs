@@ -1,6 +1,7 @@
 //! New threads of narrowed programs get the program's grant; their children that don't attach get the
 //! affinity that they would have without us.
 
+use super::bindings::BoundProcesses;
 use super::move_budget::MoveBudget;
 use crate::apply::{Apply, Trouble};
 use crate::log::UserLimiters;
@@ -39,10 +40,23 @@ pub(super) fn follow(
         }
         let Ok(stat) = observer.process(program.identity.pid).stat() else { continue };
         if stat.threads != program.grant.threads {
+            let pages = talk.pages(program.identity.id.0).filter(|_| program.grant.set.is_some());
+            // Once in a row: it may say so all the time.
+            if pages.is_some_and(|pages| !pages.begin_moves()) && !program.grant.put_off {
+                program.grant.put_off = true;
+                continue;
+            }
+            program.grant.put_off = false;
             (program.grant.threads, program.grant.counted) = (stat.threads, stat.threads);
             let target = program.target();
             let result = match &program.grant.set {
-                Some(set) => apply.narrow(&target, set).map(drop),
+                Some(set) => {
+                    let mut narrow = || apply.narrow(&target, set).map(drop);
+                    match pages {
+                        Some(pages) => pages.while_moving(narrow),
+                        None => narrow(),
+                    }
+                }
                 None => apply.restore(&target),
             };
             if let Err(trouble @ Trouble::Denied { .. }) = result {
@@ -55,7 +69,7 @@ pub(super) fn follow(
 
 /// Gives children of narrowed programs their own affinity back unless they attach.
 pub(super) fn widen_children(
-    registry: &Registry,
+    (registry, bound): (&Registry, &BoundProcesses),
     apply: &Apply,
     budget: &mut MoveBudget,
     (observer, talk): (&Observer, &Talk),
@@ -74,7 +88,7 @@ pub(super) fn widen_children(
             family = family
                 .iter()
                 .flat_map(|parent| observer.process(*parent).children(FORKERS))
-                .filter(|child| registry.by_pid(*child).is_none())
+                .filter(|child| registry.by_pid(*child).is_none() && !bound.has(observer, *child))
                 .take(MOST_CHILDREN)
                 .collect();
             for child in &family {

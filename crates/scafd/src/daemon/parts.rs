@@ -1,6 +1,7 @@
 //! The daemon's parts.
 
 use super::allocate::Decider;
+use super::bindings::BoundProcesses;
 use super::capacity::Capacity;
 use super::deferred_narrowing::DeferredNarrowing;
 use super::grants::Grants;
@@ -100,6 +101,7 @@ pub struct Daemon {
     pub(super) budget: MoveBudget,
     pub(super) spinning: Spinning,
     pub(super) detached: RecentlyDetached,
+    pub(super) bound: BoundProcesses,
     pub(super) profiles: Profiles,
     /// What `scaf check` tried out lately.
     pub(super) tried: PerUser<Tried>,
@@ -136,6 +138,7 @@ impl Daemon {
             budget: MoveBudget::default(),
             spinning: Spinning::default(),
             detached: RecentlyDetached::default(),
+            bound: BoundProcesses::default(),
             profiles: Profiles::new(remember),
             tried: PerUser::default(),
             history: History::default(),

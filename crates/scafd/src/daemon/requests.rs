@@ -12,6 +12,13 @@ use crate::paths::Scope;
 use crate::registry::{Limits, Program};
 use crate::talk::{Pages, Peer};
 use scaf_policy::ProgramId;
+use std::time::Instant;
+
+/// Whether processes have the same numbers where a peer is.
+fn numbers_alike(peer: Peer) -> bool {
+    let numbers = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+    numbers("self").is_some_and(|own| Some(own) == numbers(&peer.pid.to_string()))
+}
 
 impl Daemon {
     /// Answers a client of the command line. True if that asks for a decision.
@@ -31,6 +38,8 @@ impl Daemon {
             }
             Request::Machine => Reply::Machine(Box::new(self.capacity.machine.clone())),
             Request::AffinityOf(pid) => Reply::Affinity(self.affinity_of(peer, pid).unwrap_or_default()),
+            Request::Binds(pid) => Reply::Binds(self.binds(peer, pid)),
+            Request::BindsNoMore(_) => Reply::Binds(!self.binds_no_more(peer)),
             Request::Decision(_) | Request::Decisions(_) => self.decisions(peer, &request),
             Request::SetPolicy(name) => self.set_policy(peer, &name),
             // Takes effect at the next tick: a decision for each would let one user keep us busy.
@@ -60,10 +69,57 @@ impl Daemon {
     fn affinity_of(&self, peer: Peer, pid: u32) -> Option<Vec<u64>> {
         let program = self.registry.by_pid(pid)?;
         let may_know = program.identity.owner == peer.owner || self.talk.is_trusted(peer.owner);
-        let numbers = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
-        let is_alike = numbers("self").is_some_and(|own| Some(own) == numbers(&peer.pid.to_string()));
         let is_ours = affinity(pid).is_ok_and(|now| program.grant.masks.contains(&now));
-        (may_know && is_alike && is_ours).then(|| mask_words(&program.reach.own).to_vec())
+        (may_know && numbers_alike(peer) && is_ours).then(|| mask_words(&program.reach.own).to_vec())
+    }
+
+    /// The process of that number, or for 0 the one that asks, binds a thread: a program has its
+    /// own affinity from now on, and others have its contexts at the next tick. False if the process is none
+    /// of the asker's.
+    fn binds(&mut self, peer: Peer, number: u32) -> bool {
+        let Some(pid) = self.meant(peer, number) else { return false };
+        let Some(program) = self.registry.by_pid(pid) else {
+            self.bound.add(&self.observer, peer.uid, pid);
+            return true;
+        };
+        let (id, uid) = (program.identity.id, program.identity.uid);
+        let is_untouched = program.phase.starting && program.grant.masks.is_empty();
+        let is_alone = program.reach.alone.is_some() || self.apply.leaves_affinities();
+        // One that starts is looked at when it has started.
+        if uid != peer.uid || is_untouched || is_alone {
+            return uid == peer.uid;
+        }
+        self.leave_alone(id, "it binds its threads itself".into());
+        if let Some(program) = self.registry.get_mut(id) {
+            program.reach.binds = true;
+            program.grant.masks.clear();
+            self.budget.charge(program.identity.owner, program.grant.counted, Instant::now());
+        }
+        true
+    }
+
+    /// A thread of the asker's isn't bound any more. Where none is, it is managed again: some libraries go to
+    /// each PU for a moment. True if so.
+    fn binds_no_more(&mut self, peer: Peer) -> bool {
+        self.bound.remove(peer.uid, peer.pid);
+        let Some(id) = self.program_of(peer) else { return false };
+        let Some(program) = self.registry.get(id).filter(|program| program.reach.binds) else { return false };
+        let why = self.why_bound(peer.pid, &program.reach.own, None);
+        let is_free = why.is_none();
+        if let Some(program) = self.registry.get_mut(id) {
+            program.reach.binds = !is_free;
+            program.reach.alone = why;
+        }
+        is_free
+    }
+
+    /// The process that an asker means, as its number is where the asker is.
+    fn meant(&self, peer: Peer, number: u32) -> Option<u32> {
+        let is_the_users = || self.observer.process(number).uid().is_ok_and(|uid| uid == peer.uid);
+        match number {
+            0 => Some(peer.pid),
+            other => (numbers_alike(peer) && is_the_users()).then_some(other),
+        }
     }
 
     fn viewer(&self, peer: Peer) -> Viewer {

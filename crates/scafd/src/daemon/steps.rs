@@ -1,5 +1,6 @@
 //! The steps of a pass but the last two, which [`super::carry_out`] has.
 
+use super::deferred_narrowing::{LONGEST_NS, LONGEST_START_NS};
 use super::measure::{Tick, seen};
 use super::parts::Daemon;
 use super::serial_phases::{self, MOST_THREADS};
@@ -60,7 +61,7 @@ impl Daemon {
         self.refresh_capacity();
         self.detach_other_users();
         let around = (&self.observer, &self.talk);
-        new_threads::widen_children(&self.registry, &self.apply, &mut self.budget, around);
+        new_threads::widen_children((&self.registry, &self.bound), &self.apply, &mut self.budget, around);
         for program in self.registry.iter_mut().filter(|program| program.grant.lent) {
             let process = self.observer.process(program.identity.pid);
             serial_phases::end_if_parallel(program, now_ns(), || process.runnable(MOST_THREADS).0);
@@ -207,7 +208,14 @@ impl Daemon {
             self.budget.charge(owner, cost, now);
             in_call = program.grant.dop.is_some_and(|dop| running > dop as usize);
         }
-        self.deferred.defers(id, is_spent, in_call, now_ns())
+        let narrows = program.grant.set.is_some();
+        let starts = narrows && self.talk.pages(id.0).is_some_and(|pages| !pages.begin_moves());
+        let longest_ns = if in_call { Some(LONGEST_NS) } else { starts.then_some(LONGEST_START_NS) };
+        let defers = self.deferred.defers(id, is_spent, longest_ns, now_ns());
+        if let Some(pages) = self.talk.pages(id.0).filter(|_| narrows && defers) {
+            pages.end_moves();
+        }
+        defers
     }
 
     /// Sets affinities that were deferred long enough.

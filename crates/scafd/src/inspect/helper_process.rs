@@ -12,9 +12,9 @@ use std::process::{Child, Command, Stdio};
 const GENTLE: i32 = 10;
 /// CPU time of a helper, in seconds.
 const CPU_S: u64 = 10;
-/// Address space of a helper, in bytes: Python with scikit-learn, LightGBM and XGBoost takes 60 million. It
-/// shares the daemon's control group and must not fill it.
-const MEMORY: u64 = 128 << 20;
+/// Address space of a helper, in bytes: Python with scikit-learn, LightGBM and XGBoost takes 180 million.
+/// It shares the daemon's control group and must not fill it.
+const MEMORY: u64 = 192 << 20;
 
 /// A helper, running or killed.
 pub struct HelperProcess {
@@ -30,19 +30,14 @@ enum By {
 
 impl HelperProcess {
     /// Starts one for the process `pid`, as this user if we may change users.
-    pub fn start(
-        pid: u32,
-        user: User,
-        known: Option<&[u8]>,
-        by: Option<&Broker>,
-    ) -> io::Result<HelperProcess> {
-        let known = known.map(memfd).transpose()?;
+    pub fn start(pid: u32, user: User, question: &[u8], by: Option<&Broker>) -> io::Result<HelperProcess> {
+        let question = memfd(question)?;
         if let Some(broker) = by {
-            let (out, pid) = broker.fetch(&Ask::Inspect(pid), known.as_ref().map(AsFd::as_fd))?;
+            let (out, pid) = broker.fetch(&Ask::Inspect(pid), Some(question.as_fd()))?;
             let pid = u32::try_from(pid).map_err(io::Error::other)?;
             return Ok(HelperProcess { pid, out: Some(out.into()), by: By::Broker(broker.clone()) });
         }
-        let (child, out) = spawn(pid, user, known)?;
+        let (child, out) = spawn(pid, user, Some(question))?;
         Ok(HelperProcess { pid: child.id(), out: Some(out.into()), by: By::Us(child) })
     }
 
@@ -100,13 +95,16 @@ pub fn calm_down(pid: u32) {
     }
 }
 
-/// Starts a helper with what is known as standard input; gives the pipe of its answer, which doesn't block.
-pub fn spawn(pid: u32, user: User, known: Option<OwnedFd>) -> io::Result<(Child, OwnedFd)> {
+/// Starts a helper with its question as standard input; gives the pipe of its answer, which doesn't block.
+pub fn spawn(pid: u32, user: User, question: Option<OwnedFd>) -> io::Result<(Child, OwnedFd)> {
     // By this link, because after an upgrade the path may name another version.
     let mut command = Command::new("/proc/self/exe");
     command.arg("--inspect").arg(pid.to_string());
     command.env_clear().current_dir("/");
-    command.stdin(known.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .stdin(question.map_or_else(Stdio::null, Stdio::from))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     if rustix::process::geteuid().is_root() {
         command.arg("--inspect-as").arg(format!("{}:{}", user.uid, user.gid));
     }
@@ -134,9 +132,9 @@ pub fn spawn(pid: u32, user: User, known: Option<OwnedFd>) -> io::Result<(Child,
     Ok((child, out.into()))
 }
 
-fn memfd(known: &[u8]) -> io::Result<OwnedFd> {
-    let mut file = File::from(rustix::fs::memfd_create(c"scaf-known", rustix::fs::MemfdFlags::CLOEXEC)?);
-    file.write_all(known)?;
+fn memfd(question: &[u8]) -> io::Result<OwnedFd> {
+    let mut file = File::from(rustix::fs::memfd_create(c"scaf-question", rustix::fs::MemfdFlags::CLOEXEC)?);
+    file.write_all(question)?;
     file.rewind()?;
     Ok(file.into())
 }

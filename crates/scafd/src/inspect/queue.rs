@@ -3,6 +3,7 @@
 //! A program that is loading libraries is inspected once it has loaded none for a while: Python with LightGBM
 //! loads 60 in 0.7 s, and an inspection for every few of them took a tenth of the machine.
 
+use super::verdict::Verdict;
 use scaf_policy::ProgramId;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -39,9 +40,18 @@ pub struct Job {
     pub modules: u8,
 }
 
+/// What to start a helper for.
+#[derive(Debug)]
+pub(super) struct Next {
+    pub job: Job,
+    pub when: When,
+    /// The verdict without what regions reach, if that is what is to be looked at now.
+    pub first: Option<Verdict>,
+}
+
 #[derive(Debug)]
 struct Waiting {
-    job: Job,
+    next: Next,
     due: Instant,
     latest: Instant,
 }
@@ -55,14 +65,24 @@ pub(super) struct Queue {
 impl Queue {
     /// Adds a job; it replaces one for the same program.
     pub(super) fn push(&mut self, job: Job, when: When, now: Instant) {
-        let due = match when {
+        self.add(Next { job, when, first: None }, now);
+    }
+
+    /// Adds what is left of a job with this verdict.
+    pub(super) fn push_second(&mut self, job: Job, first: Verdict, when: When, now: Instant) {
+        self.add(Next { job, when, first: Some(first) }, now);
+    }
+
+    fn add(&mut self, next: Next, now: Instant) {
+        let due = match next.when {
             When::Now => now,
             When::Quiet => now + QUIET,
             When::Later => now + LATER,
         };
-        let waiting = Waiting { job, due, latest: now + LONGEST };
-        if let Some((_, jobs)) = self.users.iter_mut().find(|(uid, _)| *uid == waiting.job.owner) {
-            match jobs.iter_mut().find(|before| before.job.id == waiting.job.id) {
+        let (id, owner) = (next.job.id, next.job.owner);
+        let waiting = Waiting { next, due, latest: now + LONGEST };
+        if let Some((_, jobs)) = self.users.iter_mut().find(|(uid, _)| *uid == owner) {
+            match jobs.iter_mut().find(|before| before.next.job.id == id) {
                 Some(before) => {
                     let latest = before.latest;
                     *before = Waiting { due: due.min(latest), latest, ..waiting };
@@ -70,27 +90,36 @@ impl Queue {
                 None => jobs.push_back(waiting),
             }
         } else {
-            self.users.push_back((waiting.job.owner, VecDeque::from([waiting])));
+            self.users.push_back((owner, VecDeque::from([waiting])));
         }
+    }
+
+    /// Whether a job for the program waits.
+    pub(super) fn has(&self, id: ProgramId) -> bool {
+        self.users.iter().flat_map(|(_, jobs)| jobs).any(|waiting| waiting.next.job.id == id)
     }
 
     pub(super) fn forget(&mut self, id: ProgramId) {
         for (_, jobs) in &mut self.users {
-            jobs.retain(|waiting| waiting.job.id != id);
+            jobs.retain(|waiting| waiting.next.job.id != id);
         }
         self.users.retain(|(_, jobs)| !jobs.is_empty());
     }
 
-    /// The next job that is due, of a user without a running helper (`busy`), who then goes to the end.
-    pub(super) fn pop(&mut self, now: Instant, busy: impl Fn(u32) -> bool) -> Option<Job> {
-        let due = |jobs: &VecDeque<Waiting>| jobs.iter().position(|waiting| waiting.due <= now);
-        let at = self.users.iter().position(|(uid, jobs)| due(jobs).is_some() && !busy(*uid))?;
-        let (uid, mut jobs) = self.users.remove(at)?;
-        let job = due(&jobs).and_then(|at| jobs.remove(at)).map(|waiting| waiting.job);
+    /// The next job that is due, of a user without a running helper of that kind (`busy` is asked whether
+    /// there is one, second or not), who then goes to the end.
+    pub(super) fn pop(&mut self, now: Instant, busy: impl Fn(u32, bool) -> bool) -> Option<Next> {
+        let takes = |uid, waiting: &Waiting| waiting.due <= now && !busy(uid, waiting.next.first.is_some());
+        let mut all = self.users.iter().enumerate();
+        let (user, at) = all.find_map(|(user, (uid, jobs))| {
+            Some((user, jobs.iter().position(|waiting| takes(*uid, waiting))?))
+        })?;
+        let (uid, mut jobs) = self.users.remove(user)?;
+        let next = jobs.remove(at).map(|waiting| waiting.next);
         if !jobs.is_empty() {
             self.users.push_back((uid, jobs));
         }
-        job
+        next
     }
 
     /// When the next job becomes due.
@@ -116,7 +145,7 @@ mod tests {
     }
 
     fn drain(queue: &mut Queue, now: Instant) -> Vec<u64> {
-        std::iter::from_fn(|| queue.pop(now, |_| false)).map(|job| job.id.0).collect()
+        std::iter::from_fn(|| queue.pop(now, |_, _| false)).map(|next| next.job.id.0).collect()
     }
 
     #[test]
@@ -128,16 +157,35 @@ mod tests {
     #[test]
     fn a_user_whose_helper_works_still_is_passed_over() {
         let (mut queue, now) = of([(1, 10), (2, 11)]);
-        assert_eq!(queue.pop(now, |uid| uid == 10).map(|job| job.id.0), Some(2));
-        assert_eq!(queue.pop(now, |uid| uid == 10), None);
+        assert_eq!(queue.pop(now, |uid, _| uid == 10).map(|next| next.job.id.0), Some(2));
+        assert!(queue.pop(now, |uid, _| uid == 10).is_none());
         assert_eq!(drain(&mut queue, now), [1]);
+    }
+
+    #[test]
+    fn what_regions_reach_delays_nobodys_first_verdict() {
+        let (mut queue, now) = of([]);
+        queue.push_second(job(1, 10), Verdict::default(), When::Now, now);
+        queue.push_second(job(2, 10), Verdict::default(), When::Quiet, now);
+        queue.push(job(3, 10), When::Now, now);
+        let next = |queue: &mut Queue, busy: bool| {
+            queue.pop(now, |_, is_second| is_second && busy).map(|next| (next.job.id.0, next.first.is_some()))
+        };
+        assert_eq!(next(&mut queue, true), Some((3, false)));
+        assert_eq!(next(&mut queue, true), None);
+        assert_eq!(next(&mut queue, false), Some((1, true)));
+        assert_eq!(next(&mut queue, false), None);
+        queue.push(job(2, 10), When::Now, now);
+        assert_eq!(next(&mut queue, false), Some((2, false)));
     }
 
     #[test]
     fn a_later_job_for_a_program_replaces_the_one_that_waits() {
         let (mut queue, now) = of([(1, 10), (2, 10)]);
+        queue.push(job(3, 11), When::Quiet, now);
+        assert_eq!([1, 2, 3, 4].map(|id| queue.has(ProgramId(id))), [true, true, true, false]);
         queue.push(Job { modules: 7, ..job(1, 10) }, When::Now, now);
-        assert_eq!(queue.pop(now, |_| false).map(|job| (job.id.0, job.modules)), Some((1, 7)));
+        assert_eq!(queue.pop(now, |_, _| false).map(|next| (next.job.id.0, next.job.modules)), Some((1, 7)));
         assert_eq!(drain(&mut queue, now), [2]);
     }
 
@@ -154,7 +202,7 @@ mod tests {
         let at = |ms| begin + Duration::from_millis(ms);
         for ms in (0..400).step_by(50) {
             queue.push(job(1, 10), When::Quiet, at(ms));
-            assert_eq!(queue.pop(at(ms), |_| false), None);
+            assert!(queue.pop(at(ms), |_, _| false).is_none());
         }
         assert_eq!(queue.next_due(at(350)), Some(at(350) + QUIET));
         assert_eq!(drain(&mut queue, at(350) + QUIET), [1]);
@@ -165,7 +213,7 @@ mod tests {
     fn a_program_that_never_stops_loading_is_inspected_all_the_same() {
         let (mut queue, begin) = of([]);
         let mut now = begin;
-        while queue.pop(now, |_| false).is_none() {
+        while queue.pop(now, |_, _| false).is_none() {
             queue.push(job(1, 10), When::Quiet, now);
             now += Duration::from_millis(50);
             assert!(now <= begin + LONGEST);

@@ -18,6 +18,8 @@ pub struct Grant {
     /// its number of threads then, and when they were counted last.
     pub threads: u32,
     pub counted: u32,
+    /// Whether new threads of it weren't moved at the last tick, because it was making a child.
+    pub put_off: bool,
     pub epoch: u32,
     /// When this DoP was granted (CLOCK_MONOTONIC), its affinity set, and when it was in effect.
     pub granted_ns: u64,

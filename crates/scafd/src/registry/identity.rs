@@ -90,6 +90,8 @@ pub struct Reach {
     pub alone: Option<String>,
     /// Whether that is only because none of its PUs can be allocated now, and so may change.
     pub stranded: bool,
+    /// Whether that is because it binds threads itself, which may end.
+    pub binds: bool,
 }
 
 impl Reach {

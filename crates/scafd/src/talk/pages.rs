@@ -73,6 +73,23 @@ impl Pages {
         self.grant_page().set_marks(marks);
     }
 
+    /// The program's threads are about to be narrowed; `false` if it is making a child, and they must not be.
+    pub fn begin_moves(&self) -> bool {
+        self.grant_page().moves().begin(self.report_page().starts())
+    }
+
+    /// Narrows them, whatever it does.
+    pub fn while_moving<R>(&self, narrow: impl FnOnce() -> R) -> R {
+        self.grant_page().moves().begin_anyway();
+        let result = narrow();
+        self.end_moves();
+        result
+    }
+
+    pub fn end_moves(&self) {
+        self.grant_page().moves().end();
+    }
+
     /// Copies the report page; `None` while the client hasn't stamped it.
     pub fn read(&self) -> Option<Page> {
         self.report_page().read()

@@ -3,8 +3,9 @@
 
 use crate::runtimes::linker::base_name;
 use crate::sys::errno::keeping_errno;
-use crate::sys::file::File;
+use crate::sys::file::{File, can_be_executed};
 use crate::sys::glibc::fstat;
+use crate::sys::memory;
 use core::ffi::CStr;
 
 /// Longest path that is looked at.
@@ -19,6 +20,26 @@ const HEAD: usize = 1_024;
 /// How the names of glibc's loaders begin.
 const LOADERS: [&[u8]; 4] = [b"ld-linux", b"ld-2.", b"ld-lsb", b"ld.so"];
 
+/// What the look at a program needs. It isn't on the stack: who starts a program may have a small one.
+#[repr(C)]
+pub struct Room {
+    pub path: [u8; PATH],
+    head: [u8; HEAD],
+    headers: [u8; HEADERS * HEADER],
+    name: [u8; 256],
+}
+
+/// Looks with such room; `None` if there is no memory.
+pub fn with_room<R>(look: impl FnOnce(&mut Room) -> R) -> Option<R> {
+    let block = memory::map(size_of::<Room>())?;
+    // SAFETY: the mapping has as many bytes, all zero, which are a value, and nobody else has it.
+    unsafe {
+        let result = look(&mut *block.cast());
+        memory::unmap(block, size_of::<Room>());
+        Some(result)
+    }
+}
+
 /// A program as it is asked for.
 #[derive(Clone, Copy)]
 pub enum Program<'p> {
@@ -28,24 +49,38 @@ pub enum Program<'p> {
     Named(&'p CStr, &'p [u8]),
 }
 
-/// Whether it is known that the client library can't be preloaded into the program. What nobody can read, and
-/// what isn't a program of a known format, is as it was before.
-pub fn is_foreign(program: Program<'_>) -> bool {
-    find(program).and_then(|(file, is_loader)| look(file, is_loader)).unwrap_or(false)
+/// Whether the client library can't be preloaded into the program, or nobody can tell, because the file can't
+/// be opened. What isn't a program of a known format is as it was before.
+pub fn is_foreign(program: Program<'_>, room: &mut Room) -> bool {
+    match find(program, &mut room.path) {
+        Some(Found::File(file, is_loader)) => look(file, is_loader, room).unwrap_or(false),
+        found => found.is_some(),
+    }
 }
 
-/// The program's file, and whether it is called as a loader.
-fn find(program: Program<'_>) -> Option<(File, bool)> {
+enum Found {
+    /// The program's file, and whether it is called as a loader.
+    File(File, bool),
+    /// It is there, and can't be opened.
+    Closed,
+}
+
+fn find(program: Program<'_>, room: &mut [u8]) -> Option<Found> {
+    let closed = |path: &CStr| can_be_executed(path).then_some(Found::Closed);
     let (name, folders) = match program {
-        Program::At(path) => return Some((open(path)?, is_loader(base_name(path)))),
+        Program::At(path) => {
+            let opened = open(path).map(|file| Found::File(file, is_loader(base_name(path))));
+            return opened.or_else(|| closed(path));
+        }
         Program::Named(name, folders) => (name.to_bytes(), folders),
     };
-    let mut room = [0u8; PATH];
     folders.split(|byte| *byte == b':').find_map(|folder| {
-        let path = join(folder, name, &mut room)?;
-        // Others are passed over, as by the C library.
-        let file = open(path).filter(is_executable)?;
-        Some((file, is_loader(name)))
+        let path = join(folder, name, room)?;
+        match open(path) {
+            // Others are passed over, as by the C library.
+            Some(file) => is_executable(&file).then(|| Found::File(file, is_loader(name))),
+            None => closed(path),
+        }
     })
 }
 
@@ -79,18 +114,16 @@ fn is_loader(name: &[u8]) -> bool {
     LOADERS.iter().any(|beginning| name.starts_with(beginning))
 }
 
-fn look(mut file: File, mut is_called_loader: bool) -> Option<bool> {
+fn look(mut file: File, mut is_called_loader: bool, room: &mut Room) -> Option<bool> {
     for _ in 0..DEPTH {
         // Mostly with all headers, and the loader's name behind them.
-        let mut room = [0u8; HEAD];
-        let read = file.read_at(&mut room, 0)?;
-        let head = room.get(..read)?;
+        let read = file.read_at(&mut room.head, 0)?;
+        let head = room.head.get(..read)?;
         if head.starts_with(b"\x7fELF") {
-            return is_foreign_elf(&file, head, is_called_loader);
+            return is_foreign_elf(&file, head, is_called_loader, (&mut room.headers, &mut room.name));
         }
         let path = interpreter(head)?;
-        let mut room = [0u8; 256];
-        let path = copy(&[path], &mut room)?;
+        let path = copy(&[path], &mut room.name)?;
         is_called_loader = is_loader(base_name(path));
         file = open(path)?;
     }
@@ -103,20 +136,23 @@ fn interpreter(head: &[u8]) -> Option<&[u8]> {
     line.split(u8::is_ascii_whitespace).next().filter(|path| !path.is_empty())
 }
 
-fn is_foreign_elf(file: &File, head: &[u8], is_called_loader: bool) -> Option<bool> {
+fn is_foreign_elf(
+    file: &File,
+    head: &[u8],
+    is_called_loader: bool,
+    (headers, name): (&mut [u8], &mut [u8]),
+) -> Option<bool> {
     const OF_64_BITS: u8 = 2;
     let machine = u16::from_le_bytes(number(head, 18)?);
     if *head.get(4)? != OF_64_BITS || machine != libc::EM_X86_64 {
         return Some(true);
     }
     let (at, count) = (u64::from_le_bytes(number(head, 32)?), u16::from_le_bytes(number(head, 56)?));
-    let mut room = [0u8; HEADERS * HEADER];
-    let headers = part(file, head, at, room.get_mut(..usize::from(count).min(HEADERS) * HEADER)?)?;
+    let headers = part(file, head, at, headers.get_mut(..usize::from(count).min(HEADERS) * HEADER)?)?;
     for header in headers.chunks_exact(HEADER) {
         if u32::from_le_bytes(number(header, 0)?) == libc::PT_INTERP {
             let (at, bytes) =
                 (u64::from_le_bytes(number(header, 8)?), u64::from_le_bytes(number(header, 32)?));
-            let mut name = [0u8; 256];
             let name = part(file, head, at, name.get_mut(..usize::try_from(bytes).ok()?)?)?;
             return Some(!is_loader(base_name(CStr::from_bytes_until_nul(name).ok()?)));
         }

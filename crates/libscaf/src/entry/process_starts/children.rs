@@ -31,22 +31,22 @@ fn look_for_vfork() {
 
 /// Has `start` make a child with the program's own affinity.
 fn widely<R>(start: impl FnOnce() -> R) -> R {
-    let wide = affinity::widen_self();
+    let begun = affinity::begin_start();
     let result = start();
-    if let Some(wide) = &wide {
-        affinity::narrow_self(wide);
+    if begun {
+        affinity::end_start();
     }
     result
 }
 
 /// The same where the child comes back here, too, with 0: it stays wide.
 pub fn fork_widely<R: PartialEq + From<u8>>(fork: impl FnOnce() -> R) -> R {
-    let wide = affinity::widen_self();
+    let begun = affinity::begin_start();
     let result = fork();
-    if let Some(wide) = &wide
-        && result != R::from(0)
-    {
-        affinity::narrow_self(wide);
+    match result == R::from(0) {
+        true if begun => affinity::is_child(),
+        false if begun => affinity::end_start(),
+        _ => {}
     }
     result
 }
@@ -166,9 +166,9 @@ arch::vforks! {
 /// Whether the thread was widened, and has to be narrowed afterwards.
 extern "C" fn begins() -> bool {
     look_for_vfork();
-    affinity::widen_self().is_some()
+    affinity::begin_start()
 }
 
 extern "C" fn ends() {
-    affinity::narrow_again();
+    affinity::end_start();
 }

@@ -1,6 +1,6 @@
 //! LD_PRELOAD in the environment of a program that is about to start. Others' libraries stay there.
 
-use super::can_take::{PATH, Program, copy, is_foreign};
+use super::can_take::{Program, copy, is_foreign, with_room};
 use crate::runtimes::linker::{LinkMap, module_of};
 use crate::sys::file::can_be_read;
 use crate::sys::memory;
@@ -80,13 +80,12 @@ fn is_ours(library: &[u8]) -> bool {
 /// Whether the program can't take the library that is in this value: it is none of ours, or its loader won't
 /// find the file, in another root folder or with another user's rights.
 fn has_to_go(library: &[u8], program: Program<'_>) -> bool {
-    let mut room = [0; PATH];
-    let mut is_there = || {
-        let path = copy(&[library], &mut room);
-        path.is_none_or(can_be_read)
-    };
-    let is_path = library.contains(&b'/');
-    (is_path && !is_there()) || is_foreign(program)
+    let has_to_go = with_room(|room| {
+        let is_path = library.contains(&b'/');
+        let is_missing = is_path && copy(&[library], &mut room.path).is_some_and(|path| !can_be_read(path));
+        is_missing || is_foreign(program, room)
+    });
+    has_to_go.unwrap_or(false)
 }
 
 /// Calls `start` with an environment for the program if it can't have this one, else with none.

@@ -25,8 +25,8 @@ thread_local! {
 }
 
 /// The numbers of all registers that are neither general nor vector nor mask registers, and of the flags.
-const OTHERS: usize = 56;
-const FLAGS: usize = 63;
+pub(super) const OTHERS: usize = 56;
+pub(super) use crate::decode::step::FLAGS;
 
 /// What an instruction does, if that is little.
 pub(crate) enum Effect {
@@ -192,11 +192,6 @@ impl Instruction {
         self.0.op0_kind() == OpKind::Memory && is_constant && neutral == Some(self.0.immediate(1))
     }
 
-    /// Whether it adds to memory and gives what was there: `lock xadd`.
-    pub fn gives_what_was_there(&self) -> bool {
-        self.0.mnemonic() == Mnemonic::Xadd && self.0.op0_kind() == OpKind::Memory
-    }
-
     /// `xchg` with a place at the stack pointer, another fence.
     fn exchanges_with_stack(&self) -> bool {
         self.0.mnemonic() == Mnemonic::Xchg
@@ -212,12 +207,20 @@ pub(super) fn is_immediate(kind: OpKind) -> bool {
         || matches!(kind, K::Immediate8to16 | K::Immediate8to32 | K::Immediate8to64 | K::Immediate32to64)
 }
 
+pub(super) fn is_read(access: OpAccess) -> bool {
+    !matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::None | OpAccess::NoMemAccess)
+}
+
+pub(super) fn is_written(access: OpAccess) -> bool {
+    !matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::None | OpAccess::NoMemAccess)
+}
+
 pub(super) fn general(name: Name) -> Option<Register> {
     name.is_gpr().then(|| name.full_register().number())
 }
 
 /// Parts of a register have the number of the whole.
-fn number(name: Name) -> usize {
+pub(super) fn number(name: Name) -> usize {
     let whole = name.full_register();
     match whole.number() {
         number if whole.is_gpr() => number,

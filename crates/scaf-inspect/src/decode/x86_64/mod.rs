@@ -6,5 +6,8 @@ pub(crate) mod object;
 mod operation;
 pub(crate) mod patterns;
 mod references;
+mod stack_addresses;
+mod step;
 
 pub(crate) use instruction::{Effect, Instruction, Look, decode, decode_into};
+pub(crate) use stack_addresses::looks_at_stack;

@@ -1,7 +1,7 @@
 //! What instructions do, in the analysis's own terms.
 
 use super::abi::{RAX, RCX, RDI, RDX, RSI};
-use super::instruction::{Instruction, general, is_immediate};
+use super::instruction::{Instruction, general, is_immediate, is_read, is_written};
 use crate::decode::operation::{
     Action, Condition, Effects, Fill, Flow, MemoryOperand, Operand, Operation, Pair, Target,
 };
@@ -91,11 +91,8 @@ impl Instruction {
     }
 
     fn other(&self) -> Action {
-        use OpAccess as A;
         let mut factory = InstructionInfoFactory::new();
         let info = factory.info(&self.0);
-        let is_read = |access| !matches!(access, A::Write | A::CondWrite | A::None | A::NoMemAccess);
-        let is_written = |access| !matches!(access, A::Read | A::CondRead | A::None | A::NoMemAccess);
         let addresses = [self.0.memory_base(), self.0.memory_index()];
         let used = info.used_registers().iter();
         let reads =
@@ -123,25 +120,28 @@ impl Instruction {
         }
     }
 
-    fn memory(&self) -> MemoryOperand {
+    pub(super) fn memory(&self) -> MemoryOperand {
         MemoryOperand {
             base: general(self.0.memory_base()),
             index: general(self.0.memory_index()),
             has_index: self.0.memory_index() != Name::None,
             is_scaled: self.0.memory_index_scale() > 1,
+            scale: self.0.memory_index_scale() as usize,
             displacement: self.0.memory_displacement64(),
             fixed: self.fixed_address(),
             bytes: self.0.memory_size().size(),
         }
     }
 
-    fn condition(&self) -> Option<Condition> {
+    pub(super) fn condition(&self) -> Option<Condition> {
         Some(match self.0.condition_code() {
             ConditionCode::None => return None,
             ConditionCode::e => Condition::Equal,
             ConditionCode::ne => Condition::NotEqual,
             ConditionCode::le | ConditionCode::be => Condition::NotAbove,
             ConditionCode::g | ConditionCode::a => Condition::Above,
+            ConditionCode::l | ConditionCode::b | ConditionCode::s => Condition::Below,
+            ConditionCode::ge | ConditionCode::ae | ConditionCode::ns => Condition::NotBelow,
             _ => Condition::Other,
         })
     }

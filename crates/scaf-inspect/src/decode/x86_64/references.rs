@@ -2,9 +2,9 @@
 //! what belongs to the kernel thread.
 
 use super::abi::SCRATCH;
-use super::instruction::{INFO, Instruction, general, is_immediate};
+use super::instruction::{INFO, Instruction, general, is_immediate, is_written};
 use crate::decode::operation::{Definition, Flow, Register};
-use iced_x86::{Mnemonic as M, OpAccess, OpKind, Register as Name};
+use iced_x86::{Mnemonic as M, OpKind, Register as Name};
 
 const PKU: &str = "sets what memory its kernel thread may use, by protection keys";
 const AMX: &str = "uses AMX's tiles";
@@ -67,12 +67,6 @@ impl Instruction {
                 _ => {}
             }
         }
-        let is_written = |access| {
-            matches!(
-                access,
-                OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
-            )
-        };
         let written = INFO.with_borrow_mut(|info| {
             let mut used = info.info(i).used_registers().iter();
             used.any(|used| is_written(used.access()) && general(used.register()) == Some(register))

@@ -35,6 +35,10 @@ use sampler::{Sample, Sampler};
 use std::collections::HashSet;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long a daemon may take to inspect the last program that warmed up.
+const INSPECTION: Duration = Duration::from_secs(5);
 
 /// Carries out `scaf bench mix` on a testbed. The exit status is 1 if a result was wrong.
 /// # Errors
@@ -185,13 +189,25 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Runs each program once, uncounted: then no run that counts has to read its files from disk.
+    /// Runs each program once, uncounted: then no run that counts has to read its files from disk. It runs
+    /// under a daemon, if any configuration has one, which keeps what it found in the program's code.
     fn warm(&self) -> Result<()> {
+        let mut configs = self.measured.iter().map(|measured| &measured.config);
+        let config =
+            configs.find(|config| matches!(config, Config::Managed(_))).unwrap_or(&Config::Unmanaged);
+        let daemon = config.daemon(false, self.testbed, None, &self.interrupt)?;
         for (index, program) in self.mix.programs.iter().enumerate() {
             self.progress.at(format!("{}, to warm up", program.name));
-            child::run(&self.solo(index), self.lasting(program.cap_s), &self.interrupt)
-                .with_context(|| format!("program '{}', to warm up", program.name))?;
+            child::run(
+                &self.under(config, index, daemon.as_ref()),
+                self.lasting(program.cap_s),
+                &self.interrupt,
+            )
+            .with_context(|| format!("program '{}', to warm up", program.name))?;
             self.progress.step();
+        }
+        if daemon.is_some() {
+            self.interrupt.wait(&[], INSPECTION)?;
         }
         Ok(())
     }
@@ -304,14 +320,15 @@ impl<'a> Bench<'a> {
     }
 
     fn parts(&self, config: &Config, daemon: Option<&Private>) -> Vec<Part> {
-        let count = self.mix.programs.len();
-        let part = |index: usize| {
-            let name = &self.mix.programs[index].name;
-            let (environment, pus) = config.setting(name, (index, count), &self.pus, daemon);
-            let recipe = self.recipes[index].with(environment, pus);
-            self.part(index, self.placed(recipe, index, daemon.is_some()))
-        };
-        (0..count).map(part).collect()
+        let part = |index: usize| self.part(index, self.under(config, index, daemon));
+        (0..self.mix.programs.len()).map(part).collect()
+    }
+
+    /// The program as it runs with others in this configuration.
+    fn under(&self, config: &Config, index: usize, daemon: Option<&Private>) -> Recipe {
+        let (name, count) = (&self.mix.programs[index].name, self.mix.programs.len());
+        let (environment, pus) = config.setting(name, (index, count), &self.pus, daemon);
+        self.placed(self.recipes[index].with(environment, pus), index, daemon.is_some())
     }
 
     fn together(&mut self, number: usize) -> Result<()> {

@@ -1,0 +1,18 @@
+//! What forbids a proof.
+
+/// Why a module isn't proved.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub address: u64,
+    pub what: String,
+}
+
+impl Finding {
+    pub fn at(address: u64, what: &str) -> Finding {
+        Finding { address, what: what.to_owned() }
+    }
+
+    pub fn of_function(address: u64, what: &str, name: &str) -> Finding {
+        Finding { address, what: format!("{what} {name}") }
+    }
+}

@@ -1,0 +1,98 @@
+//! Values that calls return, fill in, or are handed, and constants.
+
+use super::function::{Function, Mode};
+use super::runtime::{Role, role};
+use super::ssa::{Def, Id, Loc, VECTORS, is_in_frame};
+use super::terms::{Grant, Value};
+use crate::decode::abi::{ARGUMENTS, RAX, RDX};
+use crate::decode::{FLAGS, Flow};
+use crate::functions::fills_memory;
+use crate::size_use::{Callee, Classes};
+
+impl Function<'_, '_> {
+    pub fn called(&self, at: usize, loc: Loc) -> Value {
+        if let Some(handed) = self.handed_back(at, loc) {
+            return self.value(handed);
+        }
+        let spotted = &self.frames.steps[at];
+        let varies = self.ssa.uses[at].iter().any(|(loc, id)| *loc != FLAGS && self.value(*id).differs());
+        let answer = Value { varies, ..Value::SAME };
+        let name = match &spotted.callee {
+            Callee::Import(name) => name,
+            Callee::Local(function) => {
+                // Who calls it within an iteration knows no more of what it returns.
+                let varies = varies || spotted.reaches || self.may_differ(*function);
+                let tells = [RAX, RDX, VECTORS].contains(&loc) && self.may_tell(*function);
+                let classes = if tells { Classes::THREAD_PART } else { Classes::CLEAN };
+                return Value { varies, ..Value::of(classes) };
+            }
+            Callee::Unknown => return Value { varies: true, ..Value::SAME },
+        };
+        if is_in_frame(loc) {
+            let is_llvms = usize::from(name.starts_with("__kmpc_"));
+            let filled = self.fill_of(at, loc);
+            return match (role(name), filled.map(|filled| filled.wrapping_sub(is_llvms))) {
+                (Role::Chunk | Role::Share, Some(0)) => Value::of(Classes::START),
+                (Role::Chunk | Role::Share, Some(1)) => Value { end: true, ..Value::of(Classes::START) },
+                (Role::Chunk | Role::Share, _) => Value { varies: true, ..Value::SAME },
+                (_, Some(_)) => answer,
+                _ => Value { varies: true, ..Value::SAME },
+            };
+        }
+        match (role(name), loc) {
+            (Role::TeamSize, RAX) => Value::of(Classes::TEAM),
+            (Role::ThreadNumber, RAX) => Value::of(Classes::THREAD),
+            (Role::Chunk, RAX) => Value { grant: Some(Grant::Chunk), varies: true, ..Value::SAME },
+            (Role::Section, RAX) => Value { grant: Some(Grant::Section), varies: true, ..Value::SAME },
+            (Role::Single, RAX) => Value { grant: Some(Grant::Single), varies: true, ..Value::SAME },
+            (Role::SingleCopy, RAX) => Value { grant: Some(Grant::SingleCopy), varies: true, ..Value::SAME },
+            (Role::Reduces, RAX) => Value { grant: Some(Grant::Reduces), varies: true, ..Value::SAME },
+            // Tables whose address each thread keeps.
+            (Role::Computes, RAX) if name.starts_with("__ctype_") => Value { frame: true, ..answer },
+            (Role::Computes, RAX | VECTORS) => answer,
+            _ => Value { varies: true, ..Value::SAME },
+        }
+    }
+
+    /// Which of what a function fills this is a part of.
+    pub fn fill_of(&self, at: usize, loc: Loc) -> Option<usize> {
+        let fills = &self.frames.steps[at].fills;
+        let part = self.ssa.part(loc)?;
+        let at_fill = fills.iter().position(|(base, offset, bytes)| {
+            let last = offset.saturating_add((*bytes).max(1) as i64 - 1);
+            part.0 == *base && (*offset..=last).contains(&part.1)
+        })?;
+        self.frames.steps[at].filled.get(at_fill).copied()
+    }
+
+    /// The value that a call returns of what it was passed.
+    pub fn handed_back(&self, at: usize, loc: Loc) -> Option<Id> {
+        let fills = matches!(&self.frames.steps[at].callee, Callee::Import(name) if fills_memory(name));
+        let first = || self.ssa.used(at, ARGUMENTS[0]);
+        (fills && loc == RAX && self.graph.steps[at].flow == Flow::Call).then(first).flatten()
+    }
+
+    /// The bounds of a task's iterations, which stand first in what it is handed.
+    pub fn of_task_loop(&self, at: usize) -> Option<Value> {
+        let memory = self.graph.steps[at].memory.filter(|_| self.mode == Mode::TaskLoop)?;
+        let base = self.root(self.ssa.used(at, memory.base?)?);
+        let is_handed = self.ssa.defs[base] == Def::Entry(ARGUMENTS[0]) && !memory.has_index;
+        match memory.displacement {
+            0 if is_handed => Some(Value::of(Classes::START)),
+            8 if is_handed => Some(Value { end: true, ..Value::of(Classes::START) }),
+            _ => None,
+        }
+    }
+
+    /// What stands in read-only data, if all elements of it are alike.
+    pub fn constant_at(&self, address: u64, bytes: usize) -> Option<i64> {
+        let piece = self.code.elf.data.iter().find(|piece| piece.covers(address))?;
+        let offset = usize::try_from(address.checked_sub(piece.address)?).ok()?;
+        let data = piece.data.get(offset..)?.get(..bytes.max(4))?;
+        let of = |word: &[u8]| word.iter().rev().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte)) as i64;
+        let width = bytes.min(8);
+        let first = of(data.get(..width)?);
+        let alike = data.chunks(width).all(|word| of(word) == first);
+        (piece.name.starts_with(".rodata") && alike).then_some(first)
+    }
+}

@@ -1,0 +1,221 @@
+//! Finds the functions that regions execute, and proves each of them, and those that they call.
+
+use super::check;
+use super::finding::Finding;
+use super::frames::{self, Known};
+use super::function::{Built, Callees, Function, Mode, Summary};
+use super::graph;
+use super::loops;
+use super::runtime::{self, Role, role};
+use super::ssa;
+use crate::decode::{Flow, RegisterSet};
+use crate::size_use::{Callee, Code};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+/// Most instructions of all functions that are looked at in one module, about 2 us each.
+const MAX_STEPS: usize = 400_000;
+/// Most calls from a region to a function within the module.
+const MAX_DEPTH: usize = 24;
+
+struct Prover<'c, 'e> {
+    code: &'c Code<'e>,
+    built: HashMap<u64, Option<Result<Rc<Built<'e>>, Finding>>>,
+    /// `None` while a function is looked at.
+    known: HashMap<(u64, Mode), Option<Result<Summary, Finding>>>,
+    steps: usize,
+    depth: usize,
+}
+
+/// Proves all regions of a module, or says which code can't be.
+pub(crate) fn prove(code: &Code<'_>) -> Result<(), Finding> {
+    let mut prover = Prover { code, built: HashMap::new(), known: HashMap::new(), steps: 0, depth: 0 };
+    for region in prover.regions()? {
+        prover.summary(region, Mode::Repeated)?;
+    }
+    Ok(())
+}
+
+impl<'e> Prover<'_, 'e> {
+    /// The functions that regions execute.
+    fn regions(&mut self) -> Result<BTreeSet<u64>, Finding> {
+        let imports = self.code.elf.imports.keys();
+        if let Some(name) = imports.clone().find(|name| check::is_other_start(name)) {
+            return Err(Finding::of_function(0, "starts regions by", name));
+        }
+        let (starters, spots) = self.code.users(&|name| runtime::starts_regions(name));
+        let mut met = BTreeSet::new();
+        let mut regions = BTreeSet::new();
+        for starter in starters {
+            let graph = graph::graph(self.code, starter)?;
+            let all = ssa::all_arguments();
+            let frames = frames::frames(self.code, &graph, &|_| all, &|_| ssa::all_scratch());
+            for (step, spotted) in graph.steps.iter().zip(&frames.steps) {
+                met.extend(spots.range(step.address..step.next));
+                let Callee::Import(name) = spotted.callee else { continue };
+                let Role::Region(number) = role(name) else { continue };
+                match spotted.arguments.get(number) {
+                    _ if !matches!(step.flow, Flow::Call | Flow::Jump) => {}
+                    Some(Known::Fixed(function)) if self.code.is_start(*function) => {
+                        regions.insert(*function);
+                    }
+                    _ => {
+                        let what = "starts a region whose function could not be made out";
+                        return Err(Finding::at(step.address, what));
+                    }
+                }
+            }
+        }
+        match spots.difference(&met).next() {
+            Some(missed) => Err(Finding::at(*missed, "starts a region on a path that was not found")),
+            None if regions.is_empty() => Err(Finding::at(0, "starts regions where could not be made out")),
+            None => Ok(regions),
+        }
+    }
+
+    fn built(&mut self, function: u64) -> Option<Result<Rc<Built<'e>>, Finding>> {
+        if let Some(known) = self.built.get(&function) {
+            return known.clone();
+        }
+        self.built.insert(function, None);
+        let built = self.build(function);
+        self.built.insert(function, Some(built.clone()));
+        Some(built)
+    }
+
+    fn build(&mut self, function: u64) -> Result<Rc<Built<'e>>, Finding> {
+        if self.depth > MAX_DEPTH {
+            return Err(Finding::at(function, "is called too deep"));
+        }
+        let graph = graph::graph(self.code, function)?;
+        self.steps += graph.steps.len();
+        if self.steps > MAX_STEPS {
+            return Err(Finding::at(function, "is behind more code than is followed"));
+        }
+        let called = |flow: Flow| matches!(flow, Flow::Call | Flow::Jump);
+        let steps = graph.steps.iter().filter(|step| called(step.flow));
+        let callees: BTreeSet<u64> = steps
+            .filter_map(|step| match self.code.callee(step.target) {
+                Callee::Local(callee) if step.flow == Flow::Call || self.code.is_start(callee) => {
+                    Some(callee)
+                }
+                _ => None,
+            })
+            .collect();
+        let mut known = HashMap::new();
+        self.depth += 1;
+        for callee in callees {
+            let its = match self.built(callee) {
+                Some(Ok(built)) => (built.takes, built.changes),
+                _ => (ssa::all_arguments(), ssa::all_scratch()),
+            };
+            known.insert(callee, its);
+        }
+        self.depth -= 1;
+        let none = (ssa::all_arguments(), ssa::all_scratch());
+        let of = |callee: &u64| known.get(callee).copied().unwrap_or(none);
+        let taken = |callee: &Callee<'_>| match callee {
+            Callee::Import(name) => ssa::taken_by_name(name),
+            Callee::Local(callee) => of(callee).0,
+            Callee::Unknown => none.0,
+        };
+        // gcc keeps values in registers that it knows a function not to change (-fipa-ra).
+        let changed = |callee: &Callee<'_>| match callee {
+            Callee::Local(callee) => of(callee).1,
+            _ => none.1,
+        };
+        let mut changes = RegisterSet::default();
+        let frames = frames::frames(self.code, &graph, &taken, &changed);
+        for (step, spotted) in graph.steps.iter().zip(&frames.steps) {
+            match step.flow {
+                Flow::Call => changes.extend(changed(&spotted.callee)),
+                Flow::Jump if spotted.callee != Callee::Unknown => changes.extend(changed(&spotted.callee)),
+                _ => changes.extend(step.writes),
+            }
+        }
+        let strange = || Finding::at(function, "has loops that are not understood");
+        let loops = loops::loops(&graph).ok_or_else(strange)?;
+        let ssa = ssa::ssa(self.code, &graph, &frames, &taken, &changed)
+            .ok_or_else(|| Finding::at(function, "is too large to be followed"))?;
+        let mut block_of = vec![0; graph.steps.len()];
+        for (number, block) in graph.blocks.iter().enumerate() {
+            block.steps().for_each(|at| block_of[at] = number);
+        }
+        let takes = ssa.taken(&graph);
+        Ok(Rc::new(Built { graph, frames, ssa, loops, block_of, takes, changes }))
+    }
+
+    fn look(&mut self, function: u64, mode: Mode) -> Result<Summary, Finding> {
+        let built = match self.built(function) {
+            Some(built) => built?,
+            None => return Err(Finding::at(function, "calls itself")),
+        };
+        let callees: BTreeSet<u64> = built
+            .frames
+            .steps
+            .iter()
+            .filter_map(|spotted| match spotted.callee {
+                Callee::Local(callee) => Some(callee),
+                _ => None,
+            })
+            .collect();
+        let mut returned = HashMap::new();
+        if mode != Mode::Once {
+            for callee in callees {
+                // Who has effects is seen when the calls are looked at.
+                let summary = self.summary(callee, Mode::Repeated);
+                returned.insert(callee, summary.unwrap_or(Summary { differs: true, tells: false }));
+            }
+        }
+        let count = built.ssa.defs.len();
+        let headers = built.loops.all.iter().flat_map(|its| its.entries.clone()).collect();
+        let mut looked = Function {
+            code: self.code,
+            mode,
+            built,
+            returned,
+            headers,
+            values: vec![None; count],
+            forks: Vec::new(),
+            contexts: Vec::new(),
+            meetings: BTreeSet::new(),
+            share_loops: BTreeSet::new(),
+            cycles: Vec::new(),
+            cycle_of: HashMap::new(),
+            renewed: HashSet::new(),
+            rests: BTreeSet::new(),
+            junk: HashSet::new(),
+            taints: Vec::new(),
+        };
+        let settles = looked.evaluate() && {
+            looked.find_contexts();
+            looked.find_share_loops();
+            looked.find_renewed();
+            looked.find_cycles();
+            looked.find_taints()
+        };
+        if !settles {
+            return Err(Finding::at(function, "is too large to be followed"));
+        }
+        looked.check(self)?;
+        Ok(looked.returns())
+    }
+}
+
+impl Callees for Prover<'_, '_> {
+    fn summary(&mut self, function: u64, mode: Mode) -> Result<Summary, Finding> {
+        match self.known.get(&(function, mode)) {
+            Some(Some(known)) => return known.clone(),
+            // It calls itself, which is proved as far as it goes.
+            Some(None) if mode == Mode::Once => return Ok(Summary { differs: true, tells: false }),
+            Some(None) => return Err(Finding::at(function, "calls itself in each thread")),
+            None => {}
+        }
+        self.known.insert((function, mode), None);
+        self.depth += 1;
+        let summary = self.look(function, mode);
+        self.depth -= 1;
+        self.known.insert((function, mode), Some(summary.clone()));
+        summary
+    }
+}

@@ -1,0 +1,282 @@
+//! The ends of reductions: what a thread's iterations have come to, combined with shared memory.
+
+use super::frames::Place;
+use super::function::Function;
+use super::ssa::{Def, Id};
+use super::terms::{Op, Taint};
+use crate::decode::abi::RAX;
+use crate::decode::{FLAGS, Flow, Kind, Spot};
+use std::collections::BTreeSet;
+
+/// A value or none, an index that is scaled or not, and what is added.
+type Spelled = (Option<Id>, Option<(Id, bool)>, u64);
+
+impl Function<'_, '_> {
+    /// Whether a store outside of iterations combines a sum of the thread's with shared memory.
+    pub fn reduces(&self, at: usize) -> bool {
+        let step = &self.graph.steps[at];
+        let address = self.address(at);
+        if self.tainted_address(at) != Taint::Clean || address.differs() || address.frame {
+            return false;
+        }
+        if self.is_widened(at) {
+            return false;
+        }
+        match (step.kind, step.operands.as_slice()) {
+            (Kind::Move, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
+            (Kind::CompareExchange, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
+            (kind, [Spot::Memory, spot]) => {
+                Op::of(kind).is_some_and(|op| self.is_sum(self.tainted(at, *spot).0, op))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a sum had fewer bytes than what it is combined with, or passes through fewer: what one
+    /// thread's sum loses beyond these, two threads' sums may not.
+    fn is_widened(&self, at: usize) -> bool {
+        let Some(bytes) = self.graph.steps[at].memory.map(|memory| memory.bytes.min(8)) else { return false };
+        let is_narrow = |at: usize| {
+            let its = &self.graph.steps[at];
+            its.flow == Flow::Next && its.bytes < bytes
+        };
+        let of = |at: usize| self.ssa.uses[at].iter().map(|(_, id)| *id).collect::<Vec<Id>>();
+        let mut work = of(at);
+        let mut sums = BTreeSet::new();
+        while let Some(id) = work.pop() {
+            let is_clean = self.taint(id) == Taint::Clean && !self.cycle_of.contains_key(&id);
+            if is_clean || !sums.insert(id) {
+                continue;
+            }
+            match &self.ssa.defs[id] {
+                Def::Phi { inputs, .. } => work.extend(inputs),
+                Def::Result { step, loc } if *loc != FLAGS && self.graph.steps[*step].flow == Flow::Next => {
+                    if is_narrow(*step) {
+                        return true;
+                    }
+                    work.extend(of(*step));
+                }
+                _ => {}
+            }
+        }
+        // Each bit for itself stays the same in fewer bytes.
+        sums.retain(|id| !matches!(self.taint(*id), Taint::Sum(Op::And | Op::Or | Op::Xor)));
+        // A copy is the value that it copies, however few its bytes.
+        let is_sum = |(loc, id): &(usize, Id)| *loc != FLAGS && sums.contains(&self.ssa.find(*id));
+        self.ssa.makes.iter().enumerate().any(|(at, made)| is_narrow(at) && made.iter().any(is_sum))
+    }
+
+    fn is_extreme(&self, taint: Taint) -> bool {
+        matches!(taint, Taint::Sum(op) if op.is_extreme())
+    }
+
+    /// The least or the most of what stands where `at` stores and of a sum, by a branch.
+    fn combines_by_branch(&self, at: usize, block: usize, inputs: &[Id]) -> bool {
+        let Some(from) = inputs.iter().position(|input| self.is_extreme(self.taint(*input))) else {
+            return false;
+        };
+        let sum = self.taint(inputs[from]);
+        let is_sum = |by: usize, spot: Spot| self.tainted(by, spot).0 == sum;
+        let is_there = |by: usize, spot: Spot| self.stands_at(by, spot, at);
+        let picked = self.picked_by((block, from), &is_sum, &is_there);
+        let others = inputs.iter().enumerate().filter(|(number, _)| *number != from);
+        let mut others = others.map(|(_, input)| *input);
+        inputs.len() == 2
+            && others.all(|input| self.is_there(at, input, 0))
+            && picked.is_some_and(|(_, op)| self.is_sum(sum, op))
+    }
+
+    pub fn is_sum(&self, taint: Taint, op: Op) -> bool {
+        match taint {
+            Taint::Sum(its) => its == op,
+            Taint::Counter { from_zero } => from_zero && op == Op::Add,
+            _ => false,
+        }
+    }
+
+    /// Whether an operand is what stands where `at` stores, combined with a sum.
+    pub fn is_combined(&self, at: usize, (by, spot): (usize, Spot), depth: usize) -> bool {
+        let [id] = *self.ssa.operand(by, spot) else { return false };
+        self.combines(at, self.root(id), depth)
+    }
+
+    pub fn combines(&self, at: usize, id: Id, depth: usize) -> bool {
+        match &self.ssa.defs[id] {
+            Def::Result { step, .. } if self.graph.steps[*step].kind == Kind::Lanes && depth < 2 => {
+                // Two of eight bytes each, side by side.
+                let its = &self.graph.steps[*step];
+                let Some((one, other)) = its.sources() else { return false };
+                let part = |number: usize| match self.ssa.operand(*step, its.operands[number]).as_slice() {
+                    [only] => Some(self.root(*only)),
+                    _ => None,
+                };
+                let combines = |id: Option<Id>, by: u64| id.is_some_and(|id| self.combines_at(at, id, by));
+                combines(part(one), 0) && combines(part(other), 8)
+            }
+            // Of two, the lesser or the greater.
+            Def::Phi { block, inputs, .. } => self.combines_by_branch(at, *block, inputs),
+            Def::Result { step, .. } => {
+                let its = &self.graph.steps[*step];
+                let op = if its.kind == Kind::Select { self.selects(*step) } else { Op::of(its.kind) };
+                let (Some(op), Some((one, other))) = (op, its.sources()) else { return false };
+                let there = |number: usize| match (
+                    its.operands[number],
+                    self.ssa.operand(*step, its.operands[number]).as_slice(),
+                ) {
+                    (Spot::Memory, []) => self.have_one_address(at, *step),
+                    (_, [only]) => self.is_there(at, *only, 0),
+                    _ => false,
+                };
+                let sum = |number: usize| self.is_sum(self.tainted(*step, its.operands[number]).0, op);
+                (there(one) && sum(other)) || (there(other) && sum(one) && its.kind != Kind::Subtract)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a step selects the lesser or the greater of a sum and something else, by comparing them.
+    fn selects(&self, at: usize) -> Option<Op> {
+        let step = &self.graph.steps[at];
+        let is_sum = |at: usize, spot: Spot| self.is_extreme(self.tainted(at, spot).0);
+        let number = step.operands.iter().position(|spot| is_sum(at, *spot))?;
+        let by = self.flags_of(at)?;
+        let [one, other] = *self.graph.steps[by].operands.as_slice() else { return None };
+        let is_first = is_sum(by, one);
+        let fits = self.graph.steps[by].kind == Kind::Compare && is_first != is_sum(by, other);
+        self.picked(at, by, is_first, number == 1).filter(|_| fits)
+    }
+
+    /// The same with what stands some bytes behind that.
+    pub fn combines_at(&self, at: usize, id: Id, by: u64) -> bool {
+        let Def::Result { step, .. } = &self.ssa.defs[id] else { return false };
+        let its = &self.graph.steps[*step];
+        let (Some(op), Some((one, other))) = (Op::of(its.kind), its.sources()) else { return false };
+        let there = |number: usize| {
+            let read = match (its.operands[number], self.ssa.operand(*step, its.operands[number]).as_slice())
+            {
+                (Spot::Memory, []) => *step,
+                (_, [only]) => match self.ssa.defs[self.root(*only)] {
+                    Def::Result { step, .. } if self.graph.steps[step].kind == Kind::Move => step,
+                    _ => return false,
+                },
+                _ => return false,
+            };
+            let moved = self.spelled(at).map(|(base, index, added)| (base, index, added.wrapping_add(by)));
+            self.graph.steps[read].loads && moved.is_some() && moved == self.spelled(read)
+        };
+        let sum = |number: usize| self.is_sum(self.tainted(*step, its.operands[number]).0, op);
+        its.kind != Kind::Subtract && ((there(one) && sum(other)) || (there(other) && sum(one)))
+    }
+
+    /// Whether a value is what stands where `at` stores.
+    pub fn is_there(&self, at: usize, id: Id, depth: usize) -> bool {
+        let id = self.root(id);
+        match &self.ssa.defs[id] {
+            Def::Phi { inputs, .. } => {
+                depth > 4 || inputs.iter().all(|input| self.is_there(at, *input, depth + 1))
+            }
+            Def::Result { step, .. } => {
+                let its = &self.graph.steps[*step];
+                let reads = matches!(its.kind, Kind::Move | Kind::CompareExchange) && its.loads;
+                reads && (*step == at || self.have_one_address(at, *step))
+            }
+            Def::Entry(_) => false,
+        }
+    }
+
+    /// Whether a branch repeats the exchange that ends a reduction, or skips it where it would change
+    /// nothing.
+    pub fn ends_reduction(&self, block: usize) -> bool {
+        let Some(by) = self.last_step(block).and_then(|at| self.flags_of(at)) else { return false };
+        let step = &self.graph.steps[by];
+        if step.kind == Kind::CompareExchange {
+            return self.reduces(by);
+        }
+        let [one, other] = step.operands.as_slice() else { return false };
+        if step.kind == Kind::Compare && (self.asks_whether_exchanged(by, *one, *other)) {
+            return true;
+        }
+        if step.kind != Kind::Compare || self.is_in_iteration(block) {
+            return false;
+        }
+        let sum = |spot: &Spot| self.is_extreme(self.tainted(by, *spot).0);
+        let (sum, rest) = (sum(one) || sum(other), if sum(one) { other } else { one });
+        // What is compared with, or what is stored, stands at one place.
+        let next =
+            self.graph.blocks[block].next.iter().filter(|next| self.graph.blocks[**next].before == [block]);
+        let fits = next.into_iter().all(|next| {
+            self.graph.blocks[*next].steps().all(|at| {
+                let its = &self.graph.steps[at];
+                let elsewhere = its.stores && self.frames.steps[at].place == Place::Elsewhere;
+                !elsewhere || self.stands_at(by, *rest, at)
+            })
+        });
+        sum && fits
+    }
+
+    /// Whether what an exchange has met is compared with what was expected.
+    fn asks_whether_exchanged(&self, by: usize, one: Spot, other: Spot) -> bool {
+        let of = |spot: Spot| match self.ssa.operand(by, spot).as_slice() {
+            [only] => Some(self.root(*only)),
+            _ => None,
+        };
+        let (Some(one), Some(other)) = (of(one), of(other)) else { return false };
+        [(one, other), (other, one)].into_iter().any(|(met, expected)| match self.ssa.defs[met] {
+            Def::Result { step, loc: RAX } if self.graph.steps[step].kind == Kind::CompareExchange => {
+                let asked = self.ssa.used(step, RAX).map(|id| self.root(id));
+                asked == Some(expected) && self.reduces(step)
+            }
+            _ => false,
+        })
+    }
+
+    pub fn stands_at(&self, by: usize, spot: Spot, at: usize) -> bool {
+        match (spot, self.ssa.operand(by, spot).as_slice()) {
+            (Spot::Memory, []) => self.have_one_address(at, by),
+            (_, [only]) => self.is_there(at, *only, 0),
+            _ => false,
+        }
+    }
+
+    /// Whether two steps' memory operands are at one address.
+    pub fn have_one_address(&self, one: usize, other: usize) -> bool {
+        let elsewhere = |at: usize| self.frames.steps[at].place == Place::Elsewhere;
+        elsewhere(one)
+            && elsewhere(other)
+            && self.spelled(one).is_some_and(|a| Some(a) == self.spelled(other))
+    }
+
+    /// A step's address: a value or a fixed place, an index, and what is added.
+    pub fn spelled(&self, at: usize) -> Option<Spelled> {
+        let memory = self.graph.steps[at].memory?;
+        let of = |register: usize| self.ssa.used(at, register).map(|id| self.root(id));
+        let index = match (memory.has_index, memory.index) {
+            (false, _) => None,
+            (true, register) => Some((of(register?)?, memory.is_scaled)),
+        };
+        let mut added = memory.displacement;
+        let Some(register) = memory.base else { return Some((None, index, added)) };
+        let mut base = of(register)?;
+        for _ in 0..8 {
+            let Def::Result { step, .. } = self.ssa.defs[base] else { break };
+            let its = &self.graph.steps[step];
+            let (from, by) = match (its.kind, its.operands.as_slice()) {
+                (Kind::Address, _) => {
+                    let memory = its.memory?;
+                    if memory.has_index {
+                        break;
+                    }
+                    if memory.base.is_none() {
+                        return Some((None, index, added.wrapping_add(memory.displacement)));
+                    }
+                    (memory.base?, memory.displacement)
+                }
+                (Kind::Add, [Spot::Register(register), Spot::Constant(by)]) => (*register, *by as u64),
+                _ => break,
+            };
+            base = self.ssa.used(step, from).map(|id| self.root(id))?;
+            added = added.wrapping_add(by);
+        }
+        Some((Some(base), index, added))
+    }
+}

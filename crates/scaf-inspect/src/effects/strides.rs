@@ -1,0 +1,271 @@
+//! What the exact forms of values tell of shares: where chunks begin, how long a share is, and whether all
+//! that goes along with the iterations goes as fast.
+
+use super::frames::Place;
+use super::function::Function;
+use super::linear::{Atom, Found, Sum};
+use super::loops::Loop;
+use super::ssa::{Def, Id};
+use crate::decode::{Flow, Kind, Spot};
+use crate::size_use::Classes;
+
+/// Most values that are gone through for one loop.
+const MAX_OF_LOOP: usize = 20_000;
+
+impl Function<'_, '_> {
+    /// Whether this is where a chunk of iterations begins that comes so many rounds later: some number times
+    /// the thread's number and, for each round, the team's size.
+    pub fn begins_chunk(&self, id: Id, later: i64) -> bool {
+        let Some(sum) = self.sum_of(id) else { return false };
+        let atoms = || sum.0.keys().flatten().copied();
+        let is = |atom: Atom, classes: Classes| {
+            matches!(atom, Atom::Value(id) if self.value(id).classes ==
+        classes)
+        };
+        let only = |classes: Classes| {
+            let mut its = atoms().filter(|atom| is(*atom, classes));
+            let first = its.next()?;
+            its.all(|other| other == first).then_some(first)
+        };
+        let Some(thread) = only(Classes::THREAD) else { return false };
+        let team = only(Classes::TEAM).unwrap_or(Atom::Round(usize::MAX));
+        let split = || {
+            let (by_thread, rest) = sum.split(thread)?;
+            let (by_team, rest) = rest.split(team)?;
+            Some((by_thread, by_team, rest))
+        };
+        let Some((by_thread, by_team, rest)) = split() else { return false };
+        let mut rounds = by_team.0.keys().flatten().copied().filter(|atom| matches!(atom, Atom::Round(_)));
+        let round = rounds.next();
+        let is_known = |sum: &Sum| {
+            sum.0.keys().flatten().all(|atom| match atom {
+                Atom::Value(id) | Atom::Shifted(id, _) => !self.value(*id).differs(),
+                Atom::Load(_) | Atom::Round(_) => false,
+            })
+        };
+        let Some((each, first)) = by_team.split(round.unwrap_or(Atom::Round(usize::MAX))) else {
+            return false;
+        };
+        let each_fits = if round.is_some() { each == by_thread } else { each == Sum::default() };
+        let leads = Sum::default().add(&by_thread, later);
+        each_fits && leads == Some(first) && is_known(&by_thread) && is_known(&rest)
+    }
+
+    /// If this is the length of a share, times the bytes of an element: these.
+    pub fn length_of_all(&self, id: Id) -> Option<i64> {
+        let mut id = self.root(id);
+        if let Def::Result { step, .. } = self.ssa.defs[id]
+            && self.graph.steps[step].kind == Kind::Select
+        {
+            // At least that of one element.
+            let operands = self.graph.steps[step].operands.iter();
+            let ids = operands.flat_map(|spot| self.ssa.operand(step, *spot));
+            let mut long = ids.filter(|id| self.value(*id).constant.is_none());
+            let (Some(only), None) = (long.next(), long.next()) else { return None };
+            id = only;
+        }
+        let sum = self.sum_of(id)?;
+        let mut terms = sum.0.iter().map(|(factors, times)| (factors.as_slice(), *times));
+        match (terms.next(), terms.next(), terms.next()) {
+            (Some(([Atom::Value(id)], bytes)), None, _) => self.is_length(*id).then_some(bytes),
+            // Of a chunk, where it ends without where it begins.
+            (Some(([Atom::Value(one)], x)), Some(([Atom::Value(other)], y)), None) => {
+                let is_end = self.value(*one).end;
+                let (end, begin) = if is_end { (*one, *other) } else { (*other, *one) };
+                let fits = x == y.wrapping_neg() && self.value(end).end && self.are_of_one_chunk(begin, end);
+                fits.then_some(if is_end { x } else { y })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an address begins with the share, so many bytes for each iteration.
+    pub fn begins_with_share(&self, id: Id, bytes: i64) -> bool {
+        let begin = self.sum_of(id).and_then(|sum| self.by_iteration(&sum));
+        begin == Some(Sum::constant(bytes))
+    }
+
+    /// Whether the runtime has put both there at once, one as the chunk's end.
+    fn are_of_one_chunk(&self, begin: Id, end: Id) -> bool {
+        let by = |id: Id| match self.ssa.defs[self.ssa.find(id)] {
+            Def::Result { step, .. } if self.graph.steps[step].flow == Flow::Call => Some(step),
+            _ => None,
+        };
+        let are = |begin: Id, end: Id| {
+            by(begin).is_some()
+                && by(begin) == by(end)
+                && self.value(begin).is_index()
+                && !self.value(begin).end
+                && self.value(end).end
+        };
+        match (&self.ssa.defs[begin], &self.ssa.defs[end]) {
+            (Def::Phi { block, inputs: begins, .. }, Def::Phi { block: its, inputs: ends, .. }) => {
+                block == its && begins.iter().zip(ends).all(|(begin, end)| are(*begin, *end))
+            }
+            _ => are(begin, end),
+        }
+    }
+
+    /// Whether all that is moved with a loop's rounds, and begins where a thread's share does, is moved by as
+    /// many iterations; else the step that isn't.
+    pub fn runs_evenly(&self, its: &Loop, header: usize) -> Result<(), usize> {
+        let mut found = Found::within(MAX_OF_LOOP);
+        let mut pace = None;
+        let first = self.graph.blocks[header].first;
+        for (id, def) in self.ssa.defs.iter().enumerate() {
+            if matches!(def, Def::Phi { block, .. } if *block == header) && self.ssa.find(id) == id {
+                let sum = self.exactly(id, 0, &mut found).ok_or(first)?;
+                self.keeps_pace(&sum, header, &mut pace).then_some(()).ok_or(first)?;
+            }
+        }
+        for at in its.blocks.iter().flat_map(|block| self.graph.blocks[*block].steps()) {
+            let step = &self.graph.steps[at];
+            if step.flow != Flow::Next || self.frames.steps[at].place != Place::Elsewhere {
+                continue;
+            }
+            if found.left == 0 {
+                return Err(at);
+            }
+            if let Some(sum) = self.address_exactly(at, 0, &mut found) {
+                self.keeps_pace(&sum, header, &mut pace).then_some(()).ok_or(at)?;
+            }
+        }
+        // A counter that ends with the length of the share tells how many iterations a round has.
+        for (block, _) in its.exits(&self.graph) {
+            let Some(by) = self.last_step(block).and_then(|at| self.flags_of(at)) else { continue };
+            let [Spot::Register(one), Spot::Register(other)] = *self.graph.steps[by].operands.as_slice()
+            else {
+                continue;
+            };
+            let mut of = |register: usize| {
+                let id = self.ssa.used(by, register)?;
+                self.exactly(id, 0, &mut found)
+            };
+            let (Some(one), Some(other)) = (of(one), of(other)) else { continue };
+            // What is left to go: a length, less what the rounds have done.
+            let Some((by_rounds, left)) = one.add(&other, -1).and_then(|sum| sum.split(Atom::Round(header)))
+            else {
+                continue;
+            };
+            let mut terms = left.0.iter().filter(|(factors, _)| !factors.is_empty());
+            if let (Some(rounds), Some((factors, times)), None) =
+                (by_rounds.as_constant(), terms.next(), terms.next())
+                && let [Atom::Value(id)] = factors.as_slice()
+                && self.is_length(*id)
+                && let Some((by_round, by_iteration)) = &pace
+                && Sum::default().add(by_round, *times)
+                    != Sum::default().add(by_iteration, rounds.wrapping_neg())
+            {
+                return Err(first);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a value is where the share begins, or the like, in each of a loop's iterations alike.
+    pub fn is_begin_of_all(&self, id: Id, header: usize) -> bool {
+        let value = self.value(id);
+        if !value.classes.has(Classes::START) {
+            return false;
+        }
+        let Some(its) = self.loop_of(header) else { return false };
+        let atoms = |sum: &Sum| sum.0.keys().flatten().copied().collect::<Vec<Atom>>();
+        match self.sum_of(id) {
+            None => true,
+            Some(sum) => atoms(&sum).iter().all(|atom| match atom {
+                Atom::Value(id) | Atom::Shifted(id, _) => self.is_outside(*id, its),
+                Atom::Load(at) => !its.has(self.block_of[*at]),
+                Atom::Round(at) => !its.has(*at),
+            }),
+        }
+    }
+
+    /// Whether a sum has as much of the loop's rounds to each iteration as others have.
+    fn keeps_pace(&self, sum: &Sum, header: usize, pace: &mut Option<(Sum, Sum)>) -> bool {
+        let Some((by_round, rest)) = sum.split(Atom::Round(header)) else { return false };
+        let is = |atom: &Atom, wanted: &dyn Fn(Id) -> bool| matches!(atom, Atom::Value(id) if wanted(*id));
+        let has_start = |id: Id| self.value(id).classes.has(Classes::START);
+        let is_opaque = |id: Id| match self.ssa.defs[id] {
+            Def::Result { step, .. } => has_start(id) && self.graph.steps[step].flow == Flow::Next,
+            _ => false,
+        };
+        if by_round == Sum::default() || rest.0.keys().flatten().any(|atom| is(atom, &is_opaque)) {
+            return true;
+        }
+        let Some(by_iteration) = self.by_iteration(&rest) else { return true };
+        let (rounds, iterations) = pace.get_or_insert_with(|| (by_round.clone(), by_iteration.clone()));
+        let products = (rounds.multiply(&by_iteration), by_round.multiply(iterations));
+        products.0.is_some() && products.0 == products.1
+    }
+
+    /// Whether a value has to do with where a share begins, but not as a sum: the rounds that a thread
+    /// has had are left of the index.
+    pub fn has_lost_its_begin(&self, id: Id) -> bool {
+        self.value(id).is_index() && self.sum_of(id).is_some_and(|sum| self.only_counts(&sum))
+    }
+
+    /// The same of a step's address.
+    pub fn is_at_lost_begin(&self, at: usize) -> bool {
+        let known = || self.address_exactly(at, 0, &mut Found::of_one());
+        self.frames.steps[at].place == Place::Elsewhere
+            && self.address(at).is_index()
+            && known().is_some_and(|sum| self.only_counts(&sum))
+    }
+
+    fn only_counts(&self, sum: &Sum) -> bool {
+        let mut atoms = sum.0.keys().flatten();
+        let tells = |atom: &Atom| match atom {
+            Atom::Value(id) | Atom::Shifted(id, _) => !self.value(*id).classes.is_clean(),
+            Atom::Load(_) | Atom::Round(_) => false,
+        };
+        let counts = |atom: &Atom| matches!(atom, Atom::Round(header) if self.share_loops.contains(header));
+        atoms.clone().any(counts) && !atoms.any(tells)
+    }
+
+    /// Whether a step chooses between where a share begins with and without the iterations left over.
+    fn chooses_begin(&self, at: usize) -> bool {
+        let step = &self.graph.steps[at];
+        let mut ids = step.operands.iter().flat_map(|spot| self.ssa.operand(at, *spot));
+        let is_begin = |id: Id| {
+            let Some(sum) = self.sum_of(id) else { return false };
+            let class = |atom: &Atom| match atom {
+                Atom::Value(id) => Some(self.value(*id).classes),
+                _ => None,
+            };
+            let all = sum.0.iter().all(|(factors, times)| match factors.as_slice() {
+                [one] => class(one).is_some_and(|its| its.has(Classes::REMAINDER)) && *times == 1,
+                [one, other] => {
+                    let both = [class(one), class(other)];
+                    let is_quotient =
+                        |its: &Option<Classes>| its.is_some_and(|its| its.has(Classes::QUOTIENT));
+                    both.contains(&Some(Classes::THREAD)) && both.iter().any(is_quotient) && *times == 1
+                }
+                _ => false,
+            });
+            all && sum.0.keys().any(|factors| factors.len() == 2)
+        };
+        step.kind == Kind::Select && ids.all(is_begin)
+    }
+
+    /// How much a sum has of where the share begins; `None` if it has nothing of that, or too much.
+    fn by_iteration(&self, sum: &Sum) -> Option<Sum> {
+        let is = |atom: &Atom, wanted: &dyn Fn(Id) -> bool| matches!(atom, Atom::Value(id) if wanted(*id));
+        let is_computed = |id: Id| match self.ssa.defs[id] {
+            Def::Result { step, .. } => {
+                self.graph.steps[step].flow == Flow::Next && !self.chooses_begin(step)
+            }
+            _ => false,
+        };
+        let has_start = |id: Id| self.value(id).classes.has(Classes::START) && !is_computed(id);
+        let is_number = |id: Id| self.value(id).classes == Classes::THREAD;
+        let is_quotient = |id: Id| self.value(id).classes.has(Classes::QUOTIENT) && !has_start(id);
+        let find = |sum: &Sum, wanted: &dyn Fn(Id) -> bool| {
+            sum.0.keys().flatten().copied().find(|atom| is(atom, wanted))
+        };
+        let by = match find(sum, &is_number).and_then(|number| sum.split(number)) {
+            Some((by_number, _)) => by_number.split(find(&by_number, &is_quotient)?)?,
+            None => sum.split(find(sum, &has_start)?)?,
+        };
+        Some(by.0)
+    }
+}

@@ -1,0 +1,10 @@
+void run(int *a, const int *c, const int *b, int n)
+{
+    int last = -1;
+#pragma omp parallel for firstprivate(last)
+    for (int i = 0; i < n; i++) {
+        a[i] = last;
+        if (c[i] < 0) continue;
+        last = c[i] ? i : b[0];
+    }
+}

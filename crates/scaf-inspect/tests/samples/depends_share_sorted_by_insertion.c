@@ -1,0 +1,18 @@
+#include <omp.h>
+
+void run(int *a, int n)
+{
+#pragma omp parallel
+    {
+        int size = omp_get_num_threads(), number = omp_get_thread_num();
+        int each = n / size, rest = n % size;
+        if (number < rest) { each++; rest = 0; }
+        int begin = number * each + rest, end = begin + each;
+        for (int i = begin; i < end; i++)
+            for (int j = i; j > begin && a[j - 1] > a[j]; j--) {
+                int kept = a[j];
+                a[j] = a[j - 1];
+                a[j - 1] = kept;
+            }
+    }
+}

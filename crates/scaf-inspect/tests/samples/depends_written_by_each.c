@@ -1,0 +1,6 @@
+#include <stdio.h>
+void run(void)
+{
+#pragma omp parallel
+    puts("here");
+}
