@@ -44,6 +44,8 @@ tests! {
     what_belongs_to_the_kernels_thread:
         computed_the_same(&["owned_timer", "owned_mutex", "bound_owner", "bound_stopping", "bound_fortran"]);
     threads_that_are_signalled_between_regions: computed_the_same(&["stops_between"]);
-    limits_of_stacks_that_threads_note: computed_the_same(&["limit_noted", "limit_depth", "limit_guard"]);
+    limits_of_stacks_that_threads_note: computed_the_same(
+        &["limit_noted", "limit_name", "limit_depth", "limit_guard"],
+    );
     exceptions_and_handlers_on_other_stacks: computed_the_same(&["lands", "alternate"]);
 }

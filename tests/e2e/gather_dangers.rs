@@ -10,9 +10,8 @@ fn doing<'h>(setup: &'h Setup, kind: &str, carriers: u32) -> Running<'h> {
 }
 
 /// Kinds whose regions are gathered again and again.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 11] = [
     "masking",
-    "asking",
     "throwing",
     "allocating",
     "storm",

@@ -369,25 +369,6 @@ void by_masking()
     }
 }
 
-/* A member that asks where its stack is finds itself there. */
-void by_asking()
-{
-#pragma omp parallel num_threads(TEAM)
-    {
-        for (int step = 0; step < 2; step++) {
-            pthread_attr_t attributes;
-            void *start;
-            size_t bytes;
-            check(pthread_getattr_np(pthread_self(), &attributes) == 0);
-            check(pthread_attr_getstack(&attributes, &start, &bytes) == 0);
-            pthread_attr_destroy(&attributes);
-            char *here = reinterpret_cast<char *>(&attributes);
-            check(here >= start && here < static_cast<char *>(start) + bytes);
-#pragma omp barrier
-        }
-    }
-}
-
 /* From one round on some members block a signal for good. */
 void keeping_from(long first, bool (*blocking)())
 {
@@ -581,7 +562,7 @@ const struct {
     {"throwing", by_throwing},     {"allocating", by_allocating}, {"raising", by_raising},
     {"storm", by_storm},           {"walking", by_walking},       {"coroutines", by_coroutines},
     {"rounding", by_rounding},     {"values", by_values},         {"locals", by_locals},
-    {"masking", by_masking},       {"asking", by_asking},         {"keeping", by_keeping},
+    {"masking", by_masking},       {"keeping", by_keeping},
     {"kept", by_having_kept},      {"keeping-master", by_keeping_master},
     {"spawning", by_spawning},     {"closing", by_closing},       {"another-master", by_another_master},
     {"sizes", by_sizes},           {"masters", by_masters_in_turn}, {"clocks", by_clocks},

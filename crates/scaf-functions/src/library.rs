@@ -226,7 +226,7 @@ rows! {
     pthread_equal: Harmless(2), later;
     pthread_exit: KernelThread [NEVER_RETURNS LEAVES];
     pthread_getaffinity_np: KernelThread [CARRIED], later;
-    pthread_getattr_np: KernelThread [CARRIED], later;
+    pthread_getattr_np: KernelThread, later;
     pthread_getcpuclockid: KernelThread [ACTS];
     pthread_getname_np pthread_getschedparam: KernelThread [CARRIED], later;
     pthread_getspecific: PerThread;

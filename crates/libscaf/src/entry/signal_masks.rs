@@ -1,11 +1,10 @@
 //! Calls of the C library's by which a thread asks for, or changes, what is its kernel thread's. A member of
 //! a gathered team is answered as the thread that the program takes it for; anybody else's call is passed on.
 
-use crate::region::mechanisms::gather::{current, member_signals, member_stacks};
-use crate::sys::glibc;
+use crate::region::mechanisms::gather::member_signals;
 use crate::sys::symbols::Next;
 use core::ffi::c_int;
-use libc::{pthread_attr_t, pthread_t, sigset_t, stack_t};
+use libc::{sigset_t, stack_t};
 
 macro_rules! masks {
     ($($name:ident, $next:ident = $symbol:literal, or $missing:expr;)*) => {
@@ -33,11 +32,10 @@ masks! {
 }
 
 static SIGALTSTACK: Next = Next::called(c"sigaltstack");
-static GETATTR: Next = Next::called(c"pthread_getattr_np");
 
 /// So that no search is made within a call: most of these may be made in handlers of signals.
 pub fn at_load() {
-    [&PTHREAD_SIGMASK, &SIGPROCMASK, &SIGALTSTACK, &GETATTR].into_iter().for_each(Next::look);
+    [&PTHREAD_SIGMASK, &SIGPROCMASK, &SIGALTSTACK].into_iter().for_each(Next::look);
 }
 
 #[unsafe(no_mangle)]
@@ -52,25 +50,5 @@ pub unsafe extern "C" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> 
             Some(real) => member_signals::change(|| real(new, old)),
             None => -1,
         }
-    }
-}
-
-/// Of a member that asks for its own stack, it is the member's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_getattr_np(whose: pthread_t, attributes: *mut pthread_attr_t) -> c_int {
-    type Real = unsafe extern "C" fn(pthread_t, *mut pthread_attr_t) -> c_int;
-    // SAFETY: the C library's function has this type, and gets the program's arguments. It has filled in the
-    // attributes, whose stack is set to the member's.
-    unsafe {
-        let Some(real) = GETATTR.get::<Real>() else { return libc::ENOSYS };
-        let result = real(whose, attributes);
-        if result == 0
-            && current().is_some()
-            && libc::pthread_equal(whose, libc::pthread_self()) != 0
-            && let Some((start, bytes)) = member_stacks::around((&raw const result).addr())
-        {
-            return glibc::pthread_attr_setstack(attributes, start, bytes);
-        }
-        result
     }
 }

@@ -30,8 +30,6 @@ unsafe extern "C" {
     pub fn pthread_setspecific(key: pthread_key_t, value: *const c_void) -> c_int;
     #[link_name = "pthread_attr_getstacksize@GLIBC_2.2.5"]
     pub fn pthread_attr_getstacksize(attributes: *const pthread_attr_t, bytes: *mut usize) -> c_int;
-    #[link_name = "pthread_attr_setstack@GLIBC_2.2.5"]
-    pub fn pthread_attr_setstack(attributes: *mut pthread_attr_t, start: *mut c_void, bytes: usize) -> c_int;
     #[link_name = "dladdr@GLIBC_2.2.5"]
     pub fn dladdr(address: *const c_void, info: *mut Dl_info) -> c_int;
     #[link_name = "dladdr1@GLIBC_2.3.3"]

@@ -75,15 +75,6 @@ fn bytes(member: usize) -> usize {
     usual() + member % COLOURS * COLOUR
 }
 
-/// The member's stack with this address: its start and bytes.
-pub fn around(address: usize) -> Option<(*mut c_void, usize)> {
-    ENDS.iter().enumerate().find_map(|(member, end)| {
-        let bytes = bytes(member);
-        let start = start_of(end.load(Ordering::Acquire), bytes);
-        (address.wrapping_sub(start.addr()) < bytes).then_some((start, bytes))
-    })
-}
-
 /// The end of the stack whose address `place` keeps; maps it if there is none.
 pub fn kept(place: &AtomicPtr<c_void>, bytes: usize) -> Option<*mut c_void> {
     let there = place.load(Ordering::Acquire);
