@@ -63,6 +63,10 @@ pub mod traits {
     /// It acts on a thread by its handle, or on the kernel thread for good, which matters between regions,
     /// too: workers whose storage is lent take no signals, and members are on carriers.
     pub const ACTS: u16 = 512;
+    /// Returns the address of new memory, if of any.
+    pub const ALLOCATES: u16 = 1024;
+    /// Frees the memory that its first argument is the address of.
+    pub const FREES: u16 = 2048;
 }
 
 macro_rules! rows {
@@ -94,12 +98,12 @@ rows! {
         _ZSt25__throw_bad_function_callv _ZSt28__throw_bad_array_new_lengthv: Harmless [NEVER_RETURNS
         THROWS];
     _ZSt9terminatev: Harmless [NEVER_RETURNS];
-    _ZdaPv: Harmless(1);
-    _ZdaPvm: Harmless(2);
-    _ZdlPv: Harmless(1);
-    _ZdlPvSt11align_val_t _ZdlPvm: Harmless(2);
-    _Znam _Znwm: Harmless(1);
-    _ZnwmSt11align_val_t: Harmless(2);
+    _ZdaPv: Harmless(1) [FREES];
+    _ZdaPvm: Harmless(2) [FREES];
+    _ZdlPv: Harmless(1) [FREES];
+    _ZdlPvSt11align_val_t _ZdlPvm: Harmless(2) [FREES];
+    _Znam _Znwm: Harmless(1) [ALLOCATES];
+    _ZnwmSt11align_val_t: Harmless(2) [ALLOCATES];
     __asan_init: KernelThread [LASTS];
     __assert_fail: Harmless [NEVER_RETURNS];
     __chk_fail: Harmless(0) [NEVER_RETURNS];
@@ -141,12 +145,12 @@ rows! {
     abs: Harmless(1) [COMPUTES];
     acos acosf acosh acoshf: Harmless(0) [COMPUTES];
     aio_fsync aio_read aio_write: StartsThread, later;
-    aligned_alloc: Harmless(3);
+    aligned_alloc: Harmless(3) [ALLOCATES];
     arch_prctl: KernelThread, later;
     asin asinf asinh asinhf atan atan2 atan2f atanf atanh atanhf: Harmless(0) [COMPUTES];
     atof atoi atol: Harmless(3);
     bcmp: Harmless(3) [COMPUTES];
-    calloc: Harmless(2);
+    calloc: Harmless(2) [ALLOCATES];
     capset: KernelThread, later;
     cbrt cbrtf ceil ceilf: Harmless(0) [COMPUTES];
     clock: Harmless(1);
@@ -174,7 +178,7 @@ rows! {
     fprintf: Harmless;
     fputc fputs: Harmless(2);
     fread: Harmless(4);
-    free: Harmless(1);
+    free: Harmless(1) [FREES];
     frexp frexpf: Harmless(1) [COMPUTES];
     fwrite: Harmless(4);
     get_mempolicy: KernelThread [TUNES], later;
@@ -198,9 +202,9 @@ rows! {
     longjmp: Harmless [NEVER_RETURNS LEAVES];
     lrand48_r: Harmless(2);
     lrint lrintf lround lroundf: Harmless(0) [COMPUTES];
-    malloc: Harmless(1);
+    malloc: Harmless(1) [ALLOCATES];
     mbind: KernelThread [CARRIED], later;
-    memalign: Harmless(3);
+    memalign: Harmless(3) [ALLOCATES];
     memchr memcmp: Harmless(3) [COMPUTES];
     memcpy memmove: Harmless(3) [FILLS_MEMORY];
     memrchr: Harmless(3) [COMPUTES];

@@ -73,6 +73,16 @@ pub(crate) fn fills_memory(name: &str) -> bool {
     has(name, traits::FILLS_MEMORY)
 }
 
+/// Whether it returns the address of new memory, if of any.
+pub(crate) fn allocates(name: &str) -> bool {
+    has(name, traits::ALLOCATES)
+}
+
+/// Whether it frees the memory that its first argument is the address of.
+pub(crate) fn frees(name: &str) -> bool {
+    has(name, traits::FREES)
+}
+
 /// Whether the call may not return to its caller; exceptions count if they are `caught` anywhere.
 pub(crate) fn leaves(name: &str, caught: bool) -> bool {
     has(name, traits::LEAVES) || (caught && has(name, traits::THROWS))

@@ -72,7 +72,7 @@ fn reached(act: &str, main: &str, flags: &[&str]) -> Reach {
 
 const STACK: &str = "looks where it is in its thread's stack";
 /// What a member may not do, and how the reason begins.
-const BOUND: [(&str, &str); 35] = [
+const BOUND: [(&str, &str); 36] = [
     (
         "void act(void) { if (access(\"/proc/thread-self/comm\", 0)) abort(); }",
         "looks into /proc/thread-self",
@@ -96,7 +96,10 @@ const BOUND: [(&str, &str); 35] = [
         "void act(void) { __asm__ volatile(\".byte 0x0f, 0x01, 0xef\" :: \"a\"(0), \"c\"(0), \"d\"(0)); }",
         "sets what memory",
     ),
-    ("void act(void) { pthread_attr_t a; pthread_getattr_np(pthread_self(), &a); }", "calls pthread_getattr_np"),
+    (
+        "void act(void) { pthread_attr_t a; pthread_getattr_np(pthread_self(), &a); }",
+        "calls pthread_getattr_np",
+    ),
     ("void act(void) { prctl(PR_SET_NAME, \"a\"); }", "calls prctl"),
     ("void act(void) { prctl(PR_SET_TIMERSLACK, 1); }", "calls prctl"),
     ("void act(void) { setpriority(PRIO_PROCESS, 0, 5); }", "calls setpriority"),

@@ -8,7 +8,7 @@ use super::ssa::Id;
 use super::terms::{Context, Fork, Taint, Value};
 use crate::decode::abi::{ARGUMENTS, STACK_POINTER};
 use crate::decode::{FLAGS, Flow, Kind, Spot};
-use crate::functions::{fills_memory, never_returns};
+use crate::functions::{self, fills_memory, never_returns};
 use crate::size_use::Callee;
 
 const REPEATS: &str =
@@ -114,11 +114,19 @@ impl Function<'_, '_> {
                 return self.check_call(prover, block, at);
             }
             Flow::Next => {}
+            Flow::Return if self.may_be_allocated(spotted.arguments[0]) => {
+                return Err(self.error(at, ADDRESS));
+            }
             _ => return Ok(()),
         }
         self.check_addresses(at)?;
         if self.is_at_lost_begin(at) {
             return Err(self.error(at, CARRIES));
+        }
+        if step.stores && spotted.unsure {
+            return Err(
+                self.error(at, "stores something at an address that may be in its own stack frame or not")
+            );
         }
         if !step.stores || spotted.place != Place::Elsewhere || step.kind == Kind::Push {
             return Ok(());
@@ -212,6 +220,7 @@ impl Function<'_, '_> {
             Kind::Address | Kind::Add | Kind::Subtract | Kind::Nothing | Kind::Pop | Kind::Leave => {
                 !step.stores
             }
+            Kind::Test => step.operands.iter().all(is_frame),
             Kind::Compare => step.operands.iter().all(|spot| {
                 let value = self.operand(at, *spot);
                 value.frame || value.constant == Some(0)
@@ -220,6 +229,21 @@ impl Function<'_, '_> {
             _ => false,
         };
         if moves { Ok(()) } else { Err(self.error(at, ADDRESS)) }
+    }
+
+    /// Whether a call allocates memory that is used as if it were in the frame.
+    pub fn allocates_own(&self, at: usize) -> bool {
+        self.frames.allocations.contains(&self.graph.steps[at].address)
+    }
+
+    fn may_be_allocated(&self, known: Known) -> bool {
+        match known {
+            Known::SomeFrame { base, .. } => {
+                let allocations = &self.frames.allocations;
+                base.map_or(!allocations.is_empty(), |base| allocations.contains(&base))
+            }
+            _ => false,
+        }
     }
 
     pub fn check_call(&self, prover: &mut dyn Callees, block: usize, at: usize) -> Result<(), Finding> {
@@ -284,7 +308,9 @@ impl Function<'_, '_> {
                 }
                 if by_index { Ok(()) } else { self.check_arguments(at, false) }
             }
-            Role::Harmless if fills_memory(name) && spotted.arguments[0].is_frame() => Ok(()),
+            Role::Harmless if fills_memory(name) && spotted.arguments[0].is_surely_frame() => Ok(()),
+            Role::Harmless if self.allocates_own(at) => Ok(()),
+            Role::Harmless if functions::frees(name) && spotted.arguments[0].is_surely_frame() => Ok(()),
             Role::Harmless => Err(unknown("calls in each thread, outside of iterations and the like,")),
             Role::Unknown => Err(unknown("calls what isn't known to be harmless:")),
         }
@@ -332,7 +358,8 @@ impl Function<'_, '_> {
                 return Err(self.error(at, what));
             }
             let number = ARGUMENTS.iter().position(|register| register == loc);
-            let is_own = number.is_some_and(|number| self.frames.steps[at].arguments[number].is_frame());
+            let is_own =
+                number.is_some_and(|number| self.frames.steps[at].arguments[number].is_surely_frame());
             if (self.is_in_task_data(value) && !is_own) || self.has_lost_its_begin(*id) {
                 return Err(self.error(at, CARRIES));
             }

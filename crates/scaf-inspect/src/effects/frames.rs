@@ -6,24 +6,35 @@
 
 use super::graph::Graph;
 use super::runtime;
-use crate::decode::abi::{ARGUMENTS, FRAME_POINTER, RDI, REGISTERS, RSI, SCRATCH, STACK_POINTER};
+use crate::decode::abi::{ARGUMENTS, FRAME_POINTER, RAX, RDI, REGISTERS, RSI, SCRATCH, STACK_POINTER};
 use crate::decode::{Flow, Kind, RegisterSet, Spot, Step, Target};
 use crate::size_use::{Callee, Code};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most places of a frame whose contents are followed.
 const MAX_PLACES: usize = 128;
+/// Who has looked at a block so many times waits no longer for addresses to settle.
+const OFTEN: usize = 8;
 
 /// What is known of a register's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Known {
     Nothing,
-    /// A place in the own frame. Aligning the stack pointer begins a new base, at an unknown distance.
+    /// Negative: an index that counts up to where something ends.
+    Below,
+    /// A place in the own frame. Aligning the stack pointer begins a new base, at an unknown distance, and so
+    /// does what is allocated.
     Frame {
         base: u64,
         offset: i64,
     },
-    SomeFrame,
+    /// Somewhere in the own frame, from this offset on; in any base if none is named. Unless it is `sure`, it
+    /// may be an address elsewhere.
+    SomeFrame {
+        base: Option<u64>,
+        from: i64,
+        sure: bool,
+    },
     /// What stands in a slot of the linker's.
     Slot(u64),
     /// An address in the module.
@@ -31,16 +42,57 @@ pub(super) enum Known {
 }
 
 impl Known {
+    /// Whether it is an address in the own frame, or may be one.
     pub fn is_frame(self) -> bool {
-        matches!(self, Known::Frame { .. } | Known::SomeFrame)
+        matches!(self, Known::Frame { .. } | Known::SomeFrame { .. })
+    }
+
+    /// Whether it is an address in the own frame, and nothing else.
+    pub fn is_surely_frame(self) -> bool {
+        matches!(self, Known::Frame { .. } | Known::SomeFrame { sure: true, .. })
     }
 
     fn join(self, other: Known) -> Known {
-        match (self, other) {
-            (a, b) if a == b => a,
-            (a, b) if a.is_frame() || b.is_frame() => Known::SomeFrame,
-            _ => Known::Nothing,
+        match (self.reach(), other.reach()) {
+            _ if self == other => self,
+            (Some((a, one)), Some((b, other))) if a == b => {
+                Known::SomeFrame { base: a, from: one.0.min(other.0), sure: one.1 && other.1 }
+            }
+            (Some((_, one)), Some((_, other))) => {
+                Known::SomeFrame { base: None, from: i64::MIN, sure: one.1 && other.1 }
+            }
+            (Some((base, (from, _))), None) | (None, Some((base, (from, _)))) => {
+                Known::SomeFrame { base, from, sure: false }
+            }
+            (None, None) if self == Known::Below || other == Known::Below => Known::Below,
+            (None, None) => Known::Nothing,
         }
+    }
+
+    /// Of an address in the own frame: its base, from where on, and whether it is sure.
+    fn reach(self) -> Option<(Option<u64>, (i64, bool))> {
+        match self {
+            Known::Frame { base, offset } => Some((Some(base), (offset, true))),
+            Known::SomeFrame { base, from, sure } => Some((base, (from, sure))),
+            _ => None,
+        }
+    }
+
+    /// Somewhere from there on.
+    fn onward(self) -> Known {
+        let reach = self.reach();
+        reach.map_or(self, |(base, (from, sure))| Known::SomeFrame { base, from, sure })
+    }
+
+    /// Perhaps something else.
+    fn doubted(self) -> Known {
+        self.join(Known::Nothing)
+    }
+
+    /// Anywhere in its base.
+    fn anywhere(self) -> Known {
+        let reach = self.reach();
+        reach.map_or(self, |(base, (_, sure))| Known::SomeFrame { base, from: i64::MIN, sure })
     }
 }
 
@@ -65,7 +117,7 @@ pub(super) struct Spotted<'e> {
     pub place: Place,
     /// Of a call or a jump to a function.
     pub callee: Callee<'e>,
-    /// What a call's argument registers hold, in their order.
+    /// What a call's argument registers hold, in their order; of a return the first is what it returns.
     pub arguments: [Known; ARGUMENTS.len()],
     /// The frame's places that a call fills, and their bytes.
     pub fills: Vec<(u64, i64, usize)>,
@@ -73,12 +125,24 @@ pub(super) struct Spotted<'e> {
     pub filled: Vec<usize>,
     /// It may change and read whatever is exposed.
     pub reaches: bool,
+    /// The memory that it uses may lie in the own frame, or elsewhere.
+    pub unsure: bool,
 }
 
 pub(super) struct Frames<'e> {
     pub steps: Vec<Spotted<'e>>,
     /// By base, from where on the frame may be reached by other code or by addresses that aren't followed.
     pub exposed: BTreeMap<u64, i64>,
+    /// All of it is, in all bases.
+    pub all_exposed: bool,
+    /// The calls by which the function allocates memory that is used as if it were in the frame.
+    pub allocations: BTreeSet<u64>,
+}
+
+impl Frames<'_> {
+    pub fn is_exposed(&self, (base, offset): (u64, i64)) -> bool {
+        self.all_exposed || self.exposed.get(&base).is_some_and(|from| offset >= *from)
+    }
 }
 
 struct Search<'c, 'e, 'g, 'a> {
@@ -89,6 +153,9 @@ struct Search<'c, 'e, 'g, 'a> {
     /// The registers that it may change.
     changes: &'a dyn Fn(&Callee<'e>) -> RegisterSet,
     frames: Frames<'e>,
+    /// Addresses in the frame that were put where they aren't followed: anything that is looked at there may
+    /// be one.
+    scattered: Known,
 }
 
 pub(super) fn frames<'e>(
@@ -96,6 +163,7 @@ pub(super) fn frames<'e>(
     graph: &Graph,
     takes: &dyn Fn(&Callee<'e>) -> RegisterSet,
     changes: &dyn Fn(&Callee<'e>) -> RegisterSet,
+    allocations: &BTreeSet<u64>,
 ) -> Frames<'e> {
     let none = Spotted {
         place: Place::None,
@@ -104,49 +172,42 @@ pub(super) fn frames<'e>(
         fills: Vec::new(),
         filled: Vec::new(),
         reaches: false,
+        unsure: false,
     };
-    let frames = Frames { steps: vec![none; graph.steps.len()], exposed: BTreeMap::new() };
-    let mut search = Search { code, graph, takes, changes, frames };
-    let mut entry = State { registers: [Known::Nothing; REGISTERS], places: BTreeMap::new() };
-    entry.registers[STACK_POINTER] = Known::Frame { base: 0, offset: 0 };
-    let mut states: Vec<Option<State>> = vec![None; graph.blocks.len()];
-    states[0] = Some(entry);
-    let mut work = BTreeSet::from([0]);
-    while let Some(block) = work.pop_first() {
-        let Some(state) = states[block].clone() else { continue };
-        let after = search.walk(block, state);
-        for next in &graph.blocks[block].next {
-            match &mut states[*next] {
-                Some(known) => {
-                    if known.absorb(&after) {
-                        work.insert(*next);
-                    }
-                }
-                none => {
-                    *none = Some(after.clone());
-                    work.insert(*next);
-                }
+    let steps = vec![none; graph.steps.len()];
+    let allocations = allocations.clone();
+    let frames = Frames { steps, exposed: BTreeMap::new(), all_exposed: false, allocations };
+    let mut search = Search { code, graph, takes, changes, frames, scattered: Known::Nothing };
+    // What is exposed, and where addresses were put that weren't followed, counts for all of the function.
+    loop {
+        let before = (search.frames.exposed.clone(), search.frames.all_exposed, search.scattered);
+        for (block, state) in search.states().into_iter().enumerate() {
+            if let Some(state) = state {
+                search.walk(block, state);
             }
         }
-    }
-    // What was seen on the way may have been known better than it is.
-    search.frames.exposed.clear();
-    for (block, state) in states.into_iter().enumerate() {
-        if let Some(state) = state {
-            search.walk(block, state);
+        if before == (search.frames.exposed.clone(), search.frames.all_exposed, search.scattered) {
+            return search.frames;
         }
     }
-    search.frames
 }
 
 impl State {
-    fn absorb(&mut self, other: &State) -> bool {
+    /// Whether that changes anything. Where an address goes back in each round, it may go back by any number.
+    fn absorb(&mut self, other: &State, has_met_often: bool) -> bool {
         let before = self.clone();
+        let join = |mine: Known, theirs: Known| {
+            let both = mine.join(theirs);
+            if has_met_often && both != mine { both.anywhere() } else { both }
+        };
         for (mine, theirs) in self.registers.iter_mut().zip(&other.registers) {
-            *mine = mine.join(*theirs);
+            *mine = join(*mine, *theirs);
+        }
+        for place in other.places.keys() {
+            self.places.entry(*place).or_insert(Known::Nothing);
         }
         for (place, mine) in &mut self.places {
-            *mine = mine.join(other.places.get(place).copied().unwrap_or(Known::Nothing));
+            *mine = join(*mine, other.places.get(place).copied().unwrap_or(Known::Nothing));
         }
         self.places.retain(|_, known| *known != Known::Nothing);
         *self != before
@@ -154,6 +215,36 @@ impl State {
 }
 
 impl Search<'_, '_, '_, '_> {
+    /// What is known where each block begins.
+    fn states(&mut self) -> Vec<Option<State>> {
+        let mut entry = State { registers: [Known::Nothing; REGISTERS], places: BTreeMap::new() };
+        entry.registers[STACK_POINTER] = Known::Frame { base: 0, offset: 0 };
+        let graph = self.graph;
+        let mut states: Vec<Option<State>> = vec![None; graph.blocks.len()];
+        states[0] = Some(entry);
+        let mut met = vec![0; graph.blocks.len()];
+        let mut work = BTreeSet::from([0]);
+        while let Some(block) = work.pop_first() {
+            let Some(state) = states[block].clone() else { continue };
+            met[block] += 1;
+            let after = self.walk(block, state);
+            for next in &graph.blocks[block].next {
+                match &mut states[*next] {
+                    Some(known) => {
+                        if known.absorb(&after, met[*next] > OFTEN) {
+                            work.insert(*next);
+                        }
+                    }
+                    none => {
+                        *none = Some(after.clone());
+                        work.insert(*next);
+                    }
+                }
+            }
+        }
+        states
+    }
+
     fn walk(&mut self, block: usize, mut state: State) -> State {
         let graph = self.graph;
         let returns = graph.blocks[block].returns;
@@ -166,12 +257,14 @@ impl Search<'_, '_, '_, '_> {
     fn step(&mut self, at: usize, step: &Step, state: &mut State, returns: bool) {
         let place = self.place(step, state);
         self.frames.steps[at].place = place;
+        self.frames.steps[at].unsure = place == Place::SomewhereOwn && !self.is_sure(step, state);
         let copies = step.kind == Kind::Fill && step.reads.contains(RSI);
         self.frames.steps[at].reaches = copies && state.registers[RSI].is_frame();
         match step.flow {
             Flow::Call => self.call(at, step, state),
             Flow::Jump if returns => self.call(at, step, state),
             Flow::Next => self.compute(step, place, state),
+            Flow::Return => self.frames.steps[at].arguments[0] = state.registers[RAX],
             _ => {}
         }
     }
@@ -196,8 +289,8 @@ impl Search<'_, '_, '_, '_> {
             Known::Frame { .. } if !memory.has_index => place_of(moved(base, memory.displacement as i64)),
             _ if base.is_frame() || index.is_frame() => {
                 if step.kind != Kind::Address {
-                    let all = [moved(base, memory.displacement as i64), index];
-                    all.into_iter().for_each(|known| self.expose(known));
+                    self.expose(indexed(moved(base, memory.displacement as i64), index));
+                    self.expose(indexed(moved(index, memory.displacement as i64), base));
                 }
                 Place::SomewhereOwn
             }
@@ -205,10 +298,47 @@ impl Search<'_, '_, '_, '_> {
         }
     }
 
+    /// Whether what a step's memory operand is about lies in the frame for sure.
+    fn is_sure(&self, step: &Step, state: &State) -> bool {
+        let registers = match step.memory {
+            _ if step.kind == Kind::Fill => [Some(RDI), None],
+            Some(memory) => [memory.base, memory.index],
+            None => return false,
+        };
+        registers.into_iter().flatten().any(|register| state.registers[register].is_surely_frame())
+    }
+
     fn expose(&mut self, known: Known) {
-        if let Known::Frame { base, offset } = known {
-            let lowest = self.frames.exposed.entry(base).or_insert(offset);
-            *lowest = (*lowest).min(offset);
+        match known.reach() {
+            Some((Some(base), (from, _))) => {
+                let lowest = self.frames.exposed.entry(base).or_insert(from);
+                *lowest = (*lowest).min(from);
+            }
+            Some((None, _)) => self.frames.all_exposed = true,
+            None => {}
+        }
+    }
+
+    /// An address is put where it isn't followed.
+    fn scatter(&mut self, known: Known) {
+        self.expose(known);
+        if known.is_frame() {
+            let all = if self.scattered == Known::Nothing { known } else { self.scattered.join(known) };
+            self.scattered = all.onward();
+        }
+    }
+
+    /// What may stand where something isn't followed.
+    fn may_stand(&self) -> Known {
+        if self.scattered == Known::Nothing { Known::Nothing } else { self.scattered.doubted() }
+    }
+
+    /// What stands in a place of the frame.
+    fn standing(&self, state: &State, place: (u64, i64)) -> Known {
+        match state.places.get(&place) {
+            Some(known) => *known,
+            None if self.frames.is_exposed(place) => self.may_stand(),
+            None => Known::Nothing,
         }
     }
 
@@ -245,62 +375,68 @@ impl Search<'_, '_, '_, '_> {
         // Arguments on the stack follow the sixth.
         if let Some(last) = filled.iter().position(|(it, _)| usize::from(*it) == ARGUMENTS.len())
             && let Known::Frame { base, offset } = state.registers[STACK_POINTER]
-            && let Some(Known::Frame { base, offset }) = state.places.get(&(base, offset)).copied()
+            && let Known::Frame { base, offset } = self.standing(state, (base, offset))
         {
             fills.push((base, offset, usize::from(filled[last].1)));
             which.push(last);
         } else if filled.len() < ARGUMENTS.len()
             && let Known::Frame { base, offset } = state.registers[STACK_POINTER]
-            && let Some(known) = state.places.get(&(base, offset)).copied()
+            && let known = self.standing(state, (base, offset))
             && known.is_frame()
         {
             self.expose(known);
             reaches |= matches!(callee, Callee::Local(_) | Callee::Unknown);
         }
+        // What it allocates may be filled.
+        reaches |= self.frames.allocations.contains(&step.address) && name == "calloc";
         let spotted = &mut self.frames.steps[at];
         (spotted.callee, spotted.arguments, spotted.reaches) = (callee, arguments, reaches);
         (spotted.fills, spotted.filled) = (fills, which);
         for register in SCRATCH.into_iter().filter(|register| changes.contains(*register)) {
             state.registers[register] = Known::Nothing;
         }
+        if self.frames.allocations.contains(&step.address) {
+            state.registers[RAX] = Known::SomeFrame { base: Some(step.address), from: i64::MIN, sure: true };
+        }
+        // It may have put something else there.
+        if reaches {
+            let frames = &self.frames;
+            let exposed = state.places.iter_mut().filter(|(place, _)| frames.is_exposed(**place));
+            exposed.for_each(|(_, known)| *known = known.doubted());
+        }
     }
 
     fn compute(&mut self, step: &Step, place: Place, state: &mut State) {
         let top = state.registers[STACK_POINTER];
-        let known = |state: &State, spot: Option<&Spot>| match spot {
-            Some(Spot::Register(register)) if *register < REGISTERS => state.registers[*register],
-            Some(Spot::Memory) => match place {
-                Place::Own { base, offset } => {
-                    state.places.get(&(base, offset)).copied().unwrap_or(Known::Nothing)
-                }
-                _ => self.slot(step),
-            },
-            Some(Spot::Constant(value)) if self.code.is_start(*value as u64) => Known::Fixed(*value as u64),
-            _ => Known::Nothing,
-        };
         let operands = step.operands.as_slice();
-        let first = known(state, operands.first());
-        let second = known(state, operands.get(1));
+        let is_vector = |spot: Option<&Spot>| matches!(spot, Some(Spot::Register(it)) if *it >= REGISTERS);
+        let first = self.known(step, place, state, operands.first());
+        let second = self.known(step, place, state, operands.get(1));
         let by = match operands.get(1) {
             Some(Spot::Constant(value)) => Some(*value),
             _ => None,
         };
-        let is_frame = first.is_frame() || second.is_frame();
+        let moves_stack = operands.first() == Some(&Spot::Register(STACK_POINTER));
         let result = match step.kind {
-            Kind::Move => second,
-            Kind::Address => self.taken(step, place, state),
-            Kind::Add | Kind::Subtract if by.is_some() => {
-                moved(first, by.map_or(0, |by| if step.kind == Kind::Add { by } else { by.wrapping_neg() }))
+            _ if is_vector(operands.first()) => {
+                // From a vector it isn't followed.
+                self.scatter(if step.kind == Kind::Address { Known::Nothing } else { second });
+                Known::Nothing
+            }
+            Kind::Move | Kind::Lanes => second,
+            Kind::Address => taken(step, place, state),
+            Kind::Add if by.is_some() => moved(first, by.unwrap_or(0)),
+            Kind::Subtract if by.is_some() => moved(first, by.unwrap_or(0).wrapping_neg()),
+            Kind::Add | Kind::Subtract | Kind::And if moves_stack => {
+                Known::Frame { base: step.address, offset: 0 }
             }
             // The distance of two places.
-            Kind::Subtract if first.is_frame() && second.is_frame() => Known::Nothing,
-            Kind::Add | Kind::Subtract if operands.first() == Some(&Spot::Register(STACK_POINTER)) => {
-                Known::Frame { base: step.address, offset: 0 }
-            }
-            Kind::And if operands.first() == Some(&Spot::Register(STACK_POINTER)) => {
-                Known::Frame { base: step.address, offset: 0 }
-            }
+            Kind::Subtract if second.is_frame() => Known::Below,
+            Kind::Subtract => first.anywhere(),
+            Kind::Add if first.is_frame() => indexed(first, second),
+            Kind::Add if second.is_frame() => indexed(second, first),
             Kind::Select => first.join(second),
+            Kind::Negate | Kind::Constant(..0) => Known::Below,
             Kind::Constant(_) | Kind::Nothing | Kind::Compare | Kind::Test => Known::Nothing,
             Kind::Push => {
                 state.registers[STACK_POINTER] = moved(top, -8);
@@ -309,9 +445,7 @@ impl Search<'_, '_, '_, '_> {
             Kind::Pop => {
                 state.registers[STACK_POINTER] = moved(top, 8);
                 match place {
-                    Place::Own { base, offset } => {
-                        state.places.get(&(base, offset)).copied().unwrap_or(Known::Nothing)
-                    }
+                    Place::Own { base, offset } => self.standing(state, (base, offset)),
                     _ => Known::Nothing,
                 }
             }
@@ -320,28 +454,16 @@ impl Search<'_, '_, '_, '_> {
                 state.registers[STACK_POINTER] = moved(frame, 8);
                 Known::Nothing
             }
-            _ if is_frame => Known::SomeFrame,
+            _ if first.is_frame() || second.is_frame() => first.join(second).anywhere().doubted(),
+            Kind::And => first,
+            _ if first == Known::Below || second == Known::Below => Known::Below,
             _ => Known::Nothing,
         };
-        let adds_up = !matches!(step.kind, Kind::Move | Kind::Push | Kind::Pop | Kind::Compare | Kind::Test)
-            && !matches!(step.kind, Kind::Leave | Kind::Nothing);
-        if result == Known::SomeFrame && adds_up {
-            self.expose(first);
-            self.expose(second);
-        }
-        // Into memory, or a vector, from which it isn't followed.
-        let away = matches!(operands.first(), Some(Spot::Register(register)) if *register >= REGISTERS);
-        if result.is_frame()
-            && ((step.stores && step.kind != Kind::Push) || away)
-            && !self.is_argument(place, top)
-        {
+        if step.stores && step.kind != Kind::Push && !self.is_argument(place, top) {
             self.expose(result);
         }
-        if let (Place::Own { base, offset }, true) = (place, step.stores) {
-            state.places.retain(|(its, at), _| *its != base || (*at - offset).abs() >= 8);
-            if result != Known::Nothing && state.places.len() < MAX_PLACES {
-                state.places.insert((base, offset), result);
-            }
+        if step.stores {
+            self.put(step, place, state, result, is_vector(operands.get(1)));
         }
         for register in step.writes.iter().filter(|register| *register < REGISTERS) {
             let is_result = operands.first() == Some(&Spot::Register(register)) && !step.stores;
@@ -353,18 +475,47 @@ impl Search<'_, '_, '_, '_> {
         }
     }
 
-    /// What LEA computes.
-    fn taken(&mut self, step: &Step, place: Place, state: &State) -> Known {
-        let Some(memory) = step.memory else { return Known::Nothing };
-        match place {
-            Place::Own { base, offset } => Known::Frame { base, offset },
-            Place::SomewhereOwn => {
-                for register in [memory.base, memory.index].into_iter().flatten() {
-                    self.expose(moved(state.registers[register], memory.displacement as i64));
-                }
-                Known::SomeFrame
+    /// What is known of an operand.
+    fn known(&self, step: &Step, place: Place, state: &State, spot: Option<&Spot>) -> Known {
+        match spot {
+            Some(Spot::Register(register)) if *register < REGISTERS => state.registers[*register],
+            // Of a vector's number.
+            Some(Spot::Register(_)) if matches!(step.kind, Kind::Move | Kind::Lanes) => self.may_stand(),
+            Some(Spot::Memory) => {
+                let its = match place {
+                    Place::Own { base, offset } => self.standing(state, (base, offset)),
+                    Place::SomewhereOwn => self.may_stand(),
+                    _ => self.slot(step),
+                };
+                let is_part = step.memory.is_some_and(|memory| (1..8).contains(&memory.bytes));
+                if is_part && its != Known::Below { Known::Nothing } else { its }
             }
-            _ => memory.fixed.map_or(Known::Nothing, Known::Fixed),
+            Some(Spot::Constant(value)) if self.code.is_start(*value as u64) => Known::Fixed(*value as u64),
+            Some(Spot::Constant(..0)) => Known::Below,
+            _ => Known::Nothing,
+        }
+    }
+
+    /// Notes what a step stores.
+    fn put(&mut self, step: &Step, place: Place, state: &mut State, known: Known, is_vector: bool) {
+        let Place::Own { base, offset } = place else {
+            if place == Place::SomewhereOwn {
+                self.scatter(known);
+            }
+            return;
+        };
+        let bytes = step.memory.map_or(8, |memory| memory.bytes.clamp(8, 64)) as i64;
+        state.places.retain(|(its, at), _| *its != base || *at <= offset - 8 || *at >= offset + bytes);
+        let known = if is_vector { self.may_stand() } else { known };
+        if known == Known::Nothing {
+            return;
+        }
+        if state.places.len() >= MAX_PLACES || (!is_vector && self.frames.is_exposed((base, offset))) {
+            self.scatter(known);
+        }
+        if state.places.len() < MAX_PLACES {
+            let lanes = (0..bytes).step_by(8).map(|lane| ((base, offset + lane), known));
+            state.places.extend(lanes.take(if is_vector { 8 } else { 1 }));
         }
     }
 
@@ -382,9 +533,36 @@ impl Search<'_, '_, '_, '_> {
     }
 }
 
+/// What LEA computes.
+fn taken(step: &Step, place: Place, state: &State) -> Known {
+    let Some(memory) = step.memory else { return Known::Nothing };
+    let of = |register: Option<usize>| register.map_or(Known::Nothing, |it| state.registers[it]);
+    let (base, index, by) = (of(memory.base), of(memory.index), memory.displacement as i64);
+    match place {
+        Place::Own { base, offset } => Known::Frame { base, offset },
+        Place::SomewhereOwn if base.is_frame() => indexed(moved(base, by), index),
+        Place::SomewhereOwn => indexed(moved(index, by), base),
+        _ if base == Known::Below || index == Known::Below => Known::Below,
+        _ => memory.fixed.map_or(Known::Nothing, Known::Fixed),
+    }
+}
+
+/// An address with something added.
+fn indexed(address: Known, by: Known) -> Known {
+    match by {
+        _ if !address.is_frame() => Known::Nothing,
+        Known::Below => address.anywhere(),
+        by if by.is_frame() => address.join(by).anywhere().doubted(),
+        _ => address.onward(),
+    }
+}
+
 fn moved(known: Known, by: i64) -> Known {
     match known {
         Known::Frame { base, offset } => Known::Frame { base, offset: offset.wrapping_add(by) },
+        Known::SomeFrame { base, from, sure } => {
+            Known::SomeFrame { base, from: from.saturating_add(by.min(0)), sure }
+        }
         Known::Fixed(_) | Known::Slot(_) => Known::Nothing,
         known => known,
     }
@@ -393,7 +571,7 @@ fn moved(known: Known, by: i64) -> Known {
 fn place_of(known: Known) -> Place {
     match known {
         Known::Frame { base, offset } => Place::Own { base, offset },
-        Known::SomeFrame => Place::SomewhereOwn,
+        Known::SomeFrame { .. } => Place::SomewhereOwn,
         _ => Place::Elsewhere,
     }
 }

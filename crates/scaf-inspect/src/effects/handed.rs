@@ -48,6 +48,8 @@ impl Function<'_, '_> {
             (Role::SingleCopy, RAX) => Value { grant: Some(Grant::SingleCopy), varies: true, ..Value::SAME },
             (Role::Reduces, RAX) => Value { grant: Some(Grant::Reduces), varies: true, ..Value::SAME },
             // Tables whose address each thread keeps.
+            // Memory of the thread's own, which there is enough of.
+            (Role::Harmless, RAX) if self.allocates_own(at) => Value { frame: true, ..Value::SAME },
             (Role::Computes, RAX) if name.starts_with("__ctype_") => Value { frame: true, ..answer },
             (Role::Computes, RAX | VECTORS) => answer,
             _ => Value { varies: true, ..Value::SAME },

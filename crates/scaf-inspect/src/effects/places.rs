@@ -51,9 +51,7 @@ impl Build<'_, '_, '_> {
                 }
             }
         }
-        let exposed = &self.frames.exposed;
-        let is_exposed = |(base, offset): &(u64, i64)| exposed.get(base).is_some_and(|from| offset >= from);
-        let its = self.parts.iter().filter(|(part, _)| is_exposed(part));
+        let its = self.parts.iter().filter(|(part, _)| self.frames.is_exposed(**part));
         self.exposed.extend(its.map(|(_, loc)| *loc));
     }
 

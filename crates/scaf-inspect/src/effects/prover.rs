@@ -18,6 +18,9 @@ const MAX_STEPS: usize = 400_000;
 /// Most calls from a region to a function within the module.
 const MAX_DEPTH: usize = 24;
 
+/// Most calls of one function that allocate memory for each thread.
+const MAX_ALLOCATIONS: usize = 8;
+
 struct Prover<'c, 'e> {
     code: &'c Code<'e>,
     built: HashMap<u64, Option<Result<Rc<Built<'e>>, Finding>>>,
@@ -49,7 +52,8 @@ impl<'e> Prover<'_, 'e> {
         for starter in starters {
             let graph = graph::graph(self.code, starter)?;
             let all = ssa::all_arguments();
-            let frames = frames::frames(self.code, &graph, &|_| all, &|_| ssa::all_scratch());
+            let frames =
+                frames::frames(self.code, &graph, &|_| all, &|_| ssa::all_scratch(), &BTreeSet::new());
             for (step, spotted) in graph.steps.iter().zip(&frames.steps) {
                 met.extend(spots.range(step.address..step.next));
                 let Callee::Import(name) = spotted.callee else { continue };
@@ -78,12 +82,12 @@ impl<'e> Prover<'_, 'e> {
             return known.clone();
         }
         self.built.insert(function, None);
-        let built = self.build(function);
+        let built = self.build(function, &BTreeSet::new());
         self.built.insert(function, Some(built.clone()));
         Some(built)
     }
 
-    fn build(&mut self, function: u64) -> Result<Rc<Built<'e>>, Finding> {
+    fn build(&mut self, function: u64, allocations: &BTreeSet<u64>) -> Result<Rc<Built<'e>>, Finding> {
         if self.depth > MAX_DEPTH {
             return Err(Finding::at(function, "is called too deep"));
         }
@@ -125,7 +129,7 @@ impl<'e> Prover<'_, 'e> {
             _ => none.1,
         };
         let mut changes = RegisterSet::default();
-        let frames = frames::frames(self.code, &graph, &taken, &changed);
+        let frames = frames::frames(self.code, &graph, &taken, &changed, allocations);
         for (step, spotted) in graph.steps.iter().zip(&frames.steps) {
             match step.flow {
                 Flow::Call => changes.extend(changed(&spotted.callee)),
@@ -145,11 +149,28 @@ impl<'e> Prover<'_, 'e> {
         Ok(Rc::new(Built { graph, frames, ssa, loops, block_of, takes, changes }))
     }
 
+    /// What each thread allocates is looked at as if it were in its frame, call by call: in iterations it may
+    /// be for others, and isn't.
     fn look(&mut self, function: u64, mode: Mode) -> Result<Summary, Finding> {
-        let built = match self.built(function) {
+        let mut built = match self.built(function) {
             Some(built) => built?,
             None => return Err(Finding::at(function, "calls itself")),
         };
+        let mut allocations = BTreeSet::new();
+        loop {
+            match self.look_at(function, built, mode) {
+                Err(finding) if finding.allocates && allocations.len() < MAX_ALLOCATIONS => {
+                    if !allocations.insert(finding.address) {
+                        return Err(finding);
+                    }
+                    built = self.build(function, &allocations)?;
+                }
+                found => return found,
+            }
+        }
+    }
+
+    fn look_at(&mut self, function: u64, built: Rc<Built<'e>>, mode: Mode) -> Result<Summary, Finding> {
         let callees: BTreeSet<u64> = built
             .frames
             .steps

@@ -84,7 +84,8 @@ impl Function<'_, '_> {
                 self.joined(self.ssa.operand(at, spot))
             }
             Spot::Memory if self.frames.steps[at].place == Place::SomewhereOwn => {
-                Value { varies: true, ..self.joined(self.ssa.operand(at, spot)) }
+                let its = Value { varies: true, ..self.joined(self.ssa.operand(at, spot)) };
+                if self.frames.steps[at].unsure { its.mixed(self.loaded(at, step)) } else { its }
             }
             Spot::Memory => self.loaded(at, step),
             Spot::Other => Value::SAME,
@@ -186,7 +187,10 @@ impl Function<'_, '_> {
             let mut sum = used.map(|(_, id)| self.value(*id)).fold(Value::SAME, Value::mixed);
             match self.frames.steps[at].place {
                 Place::Elsewhere if step.loads => sum = sum.mixed(self.loaded(at, step)),
-                Place::SomewhereOwn if step.loads => sum.varies = true,
+                Place::SomewhereOwn if step.loads => {
+                    let its = if self.frames.steps[at].unsure { self.loaded(at, step) } else { Value::SAME };
+                    sum = Value { varies: true, ..sum.mixed(its) };
+                }
                 _ => {}
             }
             if step.reads.contains(FLAGS) && !matches!(step.kind, Kind::Select | Kind::Flag) {
