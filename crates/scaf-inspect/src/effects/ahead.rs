@@ -1,7 +1,7 @@
 //! Values that a compiler loads for the next iteration already, and those that are the same for all threads
 //! though their ways have parted.
 
-use super::frames::Place;
+use super::addresses::Place;
 use super::function::Function;
 use super::linear::{Atom, Found, Sum};
 use super::ssa::{Def, Id};

@@ -1,7 +1,7 @@
 //! The last look: whether each effect of a function is one of an iteration, or the end of a reduction.
 
+use super::addresses::{Known, Place};
 use super::finding::Finding;
-use super::frames::{Known, Place};
 use super::function::{Callees, Function, Mode, Summary};
 use super::runtime::{self, Role, role};
 use super::ssa::Id;

@@ -25,7 +25,7 @@ impl Function<'_, '_> {
                     return vec![handed];
                 }
                 let whole = !super::ssa::is_in_frame(*loc)
-                    || matches!(self.frames.steps[*step].place, super::frames::Place::Own { .. });
+                    || matches!(self.frames.steps[*step].place, super::addresses::Place::Own { .. });
                 let uses = self.ssa.uses[*step].iter();
                 let takes = uses.filter(|(used, _)| whole || !super::ssa::is_in_frame(*used) || used == loc);
                 takes.map(|(_, id)| *id).collect()
@@ -88,7 +88,7 @@ impl Function<'_, '_> {
                         || (its.loads
                             && !its.stores
                             && its.kind != Kind::Compare
-                            && self.frames.steps[*step].place == super::frames::Place::Elsewhere)
+                            && self.frames.steps[*step].place == super::addresses::Place::Elsewhere)
                     {
                         return None;
                     }

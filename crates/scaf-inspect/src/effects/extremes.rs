@@ -1,6 +1,6 @@
 //! The least and the most by comparisons: of two values one is kept, and both were compared.
 
-use super::frames::Place;
+use super::addresses::Place;
 use super::function::Function;
 use super::ssa::{Def, Id, VECTORS};
 use super::terms::Op;

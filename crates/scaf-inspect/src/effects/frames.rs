@@ -4,6 +4,7 @@
 //! Locals whose address is taken lie above what compilers spill. So from the lowest address on that is given
 //! away, anything in the frame may be changed by calls.
 
+use super::addresses::{Known, Place, State, indexed, moved, place_of};
 use super::graph::Graph;
 use super::runtime;
 use crate::decode::abi::{ARGUMENTS, FRAME_POINTER, RAX, RDI, REGISTERS, RSI, SCRATCH, STACK_POINTER};
@@ -15,101 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_PLACES: usize = 128;
 /// Who has looked at a block so many times waits no longer for addresses to settle.
 const OFTEN: usize = 8;
-
-/// What is known of a register's value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Known {
-    Nothing,
-    /// Negative: an index that counts up to where something ends.
-    Below,
-    /// A place in the own frame. Aligning the stack pointer begins a new base, at an unknown distance, and so
-    /// does what is allocated.
-    Frame {
-        base: u64,
-        offset: i64,
-    },
-    /// Somewhere in the own frame, from this offset on; in any base if none is named. Unless it is `sure`, it
-    /// may be an address elsewhere.
-    SomeFrame {
-        base: Option<u64>,
-        from: i64,
-        sure: bool,
-    },
-    /// What stands in a slot of the linker's.
-    Slot(u64),
-    /// An address in the module.
-    Fixed(u64),
-}
-
-impl Known {
-    /// Whether it is an address in the own frame, or may be one.
-    pub fn is_frame(self) -> bool {
-        matches!(self, Known::Frame { .. } | Known::SomeFrame { .. })
-    }
-
-    /// Whether it is an address in the own frame, and nothing else.
-    pub fn is_surely_frame(self) -> bool {
-        matches!(self, Known::Frame { .. } | Known::SomeFrame { sure: true, .. })
-    }
-
-    fn join(self, other: Known) -> Known {
-        match (self.reach(), other.reach()) {
-            _ if self == other => self,
-            (Some((a, one)), Some((b, other))) if a == b => {
-                Known::SomeFrame { base: a, from: one.0.min(other.0), sure: one.1 && other.1 }
-            }
-            (Some((_, one)), Some((_, other))) => {
-                Known::SomeFrame { base: None, from: i64::MIN, sure: one.1 && other.1 }
-            }
-            (Some((base, (from, _))), None) | (None, Some((base, (from, _)))) => {
-                Known::SomeFrame { base, from, sure: false }
-            }
-            (None, None) if self == Known::Below || other == Known::Below => Known::Below,
-            (None, None) => Known::Nothing,
-        }
-    }
-
-    /// Of an address in the own frame: its base, from where on, and whether it is sure.
-    fn reach(self) -> Option<(Option<u64>, (i64, bool))> {
-        match self {
-            Known::Frame { base, offset } => Some((Some(base), (offset, true))),
-            Known::SomeFrame { base, from, sure } => Some((base, (from, sure))),
-            _ => None,
-        }
-    }
-
-    /// Somewhere from there on.
-    fn onward(self) -> Known {
-        let reach = self.reach();
-        reach.map_or(self, |(base, (from, sure))| Known::SomeFrame { base, from, sure })
-    }
-
-    /// Perhaps something else.
-    fn doubted(self) -> Known {
-        self.join(Known::Nothing)
-    }
-
-    /// Anywhere in its base.
-    fn anywhere(self) -> Known {
-        let reach = self.reach();
-        reach.map_or(self, |(base, (_, sure))| Known::SomeFrame { base, from: i64::MIN, sure })
-    }
-}
-
-/// Where a memory operand lies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
-    None,
-    Own { base: u64, offset: i64 },
-    SomewhereOwn,
-    Elsewhere,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-struct State {
-    registers: [Known; REGISTERS],
-    places: BTreeMap<(u64, i64), Known>,
-}
 
 /// What a step has to do with the frame.
 #[derive(Clone, Debug)]
@@ -189,28 +95,6 @@ pub(super) fn frames<'e>(
         if before == (search.frames.exposed.clone(), search.frames.all_exposed, search.scattered) {
             return search.frames;
         }
-    }
-}
-
-impl State {
-    /// Whether that changes anything. Where an address goes back in each round, it may go back by any number.
-    fn absorb(&mut self, other: &State, has_met_often: bool) -> bool {
-        let before = self.clone();
-        let join = |mine: Known, theirs: Known| {
-            let both = mine.join(theirs);
-            if has_met_often && both != mine { both.anywhere() } else { both }
-        };
-        for (mine, theirs) in self.registers.iter_mut().zip(&other.registers) {
-            *mine = join(*mine, *theirs);
-        }
-        for place in other.places.keys() {
-            self.places.entry(*place).or_insert(Known::Nothing);
-        }
-        for (place, mine) in &mut self.places {
-            *mine = join(*mine, other.places.get(place).copied().unwrap_or(Known::Nothing));
-        }
-        self.places.retain(|_, known| *known != Known::Nothing);
-        *self != before
     }
 }
 
@@ -544,34 +428,5 @@ fn taken(step: &Step, place: Place, state: &State) -> Known {
         Place::SomewhereOwn => indexed(moved(index, by), base),
         _ if base == Known::Below || index == Known::Below => Known::Below,
         _ => memory.fixed.map_or(Known::Nothing, Known::Fixed),
-    }
-}
-
-/// An address with something added.
-fn indexed(address: Known, by: Known) -> Known {
-    match by {
-        _ if !address.is_frame() => Known::Nothing,
-        Known::Below => address.anywhere(),
-        by if by.is_frame() => address.join(by).anywhere().doubted(),
-        _ => address.onward(),
-    }
-}
-
-fn moved(known: Known, by: i64) -> Known {
-    match known {
-        Known::Frame { base, offset } => Known::Frame { base, offset: offset.wrapping_add(by) },
-        Known::SomeFrame { base, from, sure } => {
-            Known::SomeFrame { base, from: from.saturating_add(by.min(0)), sure }
-        }
-        Known::Fixed(_) | Known::Slot(_) => Known::Nothing,
-        known => known,
-    }
-}
-
-fn place_of(known: Known) -> Place {
-    match known {
-        Known::Frame { base, offset } => Place::Own { base, offset },
-        Known::SomeFrame { .. } => Place::SomewhereOwn,
-        _ => Place::Elsewhere,
     }
 }

@@ -1,8 +1,8 @@
 //! What stays the same in all iterations that a thread has, and isn't the same for all threads: what was
 //! loaded where its share begins, or chosen by its number.
 
+use super::addresses::Place;
 use super::finding::Finding;
-use super::frames::Place;
 use super::function::{Function, Mode};
 use super::linear::{Atom, Found, Sum};
 use super::loops::Loop;

@@ -4,7 +4,7 @@
 //! to the next. It doesn't if nothing was put there before the loop, and each iteration puts something there
 //! before it looks: any iteration may be its thread's first, which must not look at what nobody has written.
 
-use super::frames::Place;
+use super::addresses::Place;
 use super::function::Function;
 use super::loops::Loop;
 use super::ssa::{Def, Id};

@@ -3,7 +3,7 @@
 //! A value that goes round a loop and is moved by the same in each round is where it begins, and the number
 //! of the round times that.
 
-use super::frames::Place;
+use super::addresses::Place;
 use super::function::Function;
 use super::loops::Loop;
 use super::ssa::{Def, Id, Loc};

@@ -7,11 +7,12 @@
 //! value, may have an effect. docs/internals/inspection.md has the rule.
 //!
 //! `prover.rs` finds the regions' functions and follows their calls. Each function is looked at by itself:
-//! its blocks (`graph.rs`), the places in its frame (`frames.rs`), its values (`ssa.rs`), its loops
-//! (`loops.rs`), what values have to do with the team (`values.rs`), what branches tell (`forks.rs`), what
-//! code is within (`contexts.rs`), what goes round (`cycles.rs`), what depends on it (`taints.rs`), and last
-//! each effect (`check.rs`).
+//! its blocks (`graph.rs`), the places in its frame (`frames.rs`, `addresses.rs`), its values (`ssa.rs`),
+//! its loops (`loops.rs`), what values have to do with the team (`values.rs`), what branches tell
+//! (`forks.rs`), what code is within (`contexts.rs`), what goes round (`cycles.rs`), what depends on it
+//! (`taints.rs`), and last each effect (`check.rs`).
 
+mod addresses;
 mod ahead;
 mod check;
 mod contexts;

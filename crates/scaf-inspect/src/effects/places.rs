@@ -1,6 +1,6 @@
 //! Which places, registers and parts of the own frame, a step uses and makes.
 
-use super::frames::Place;
+use super::addresses::Place;
 use super::ssa::{Build, Loc, REST, VECTORS};
 use crate::decode::abi::{RAX, RDX, STACK_POINTER};
 use crate::decode::{Flow, RegisterSet, Step};

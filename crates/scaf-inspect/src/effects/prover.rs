@@ -1,8 +1,9 @@
 //! Finds the functions that regions execute, and proves each of them, and those that they call.
 
+use super::addresses::Known;
 use super::check;
 use super::finding::Finding;
-use super::frames::{self, Known};
+use super::frames;
 use super::function::{Built, Callees, Function, Mode, Summary};
 use super::graph;
 use super::loops;

@@ -1,6 +1,6 @@
 //! The ends of reductions: what a thread's iterations have come to, combined with shared memory.
 
-use super::frames::Place;
+use super::addresses::Place;
 use super::function::Function;
 use super::ssa::{Def, Id};
 use super::terms::{Op, Taint};

@@ -1,7 +1,8 @@
 //! Each value that a function computes, once: where it comes from, and what it is used for (static single
 //! assignment). Places in the own frame hold values as registers do.
 
-use super::frames::{Frames, Place};
+use super::addresses::Place;
+use super::frames::Frames;
 use super::graph::Graph;
 use super::runtime;
 use crate::decode::abi::{ARGUMENTS, SCRATCH};

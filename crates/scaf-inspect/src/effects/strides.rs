@@ -1,7 +1,7 @@
 //! What the exact forms of values tell of shares: where chunks begin, how long a share is, and whether all
 //! that goes along with the iterations goes as fast.
 
-use super::frames::Place;
+use super::addresses::Place;
 use super::function::Function;
 use super::linear::{Atom, Found, Sum};
 use super::loops::Loop;

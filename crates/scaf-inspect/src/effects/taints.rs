@@ -1,6 +1,6 @@
 //! Which values depend on the iterations that a thread has had, and so on the team's size.
 
-use super::frames::Place;
+use super::addresses::Place;
 use super::function::{Function, Mode};
 use super::runtime::{Role, role};
 use super::ssa::{Def, Id, Loc, VECTORS};

@@ -1,6 +1,6 @@
 //! What each value has to do with the team and with a thread's iterations.
 
-use super::frames::Place;
+use super::addresses::Place;
 use super::function::{Function, Mode};
 use super::ssa::{Def, Id, Loc, is_in_frame};
 use super::terms::Value;

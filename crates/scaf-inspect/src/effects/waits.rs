@@ -1,7 +1,7 @@
 //! Loops in which threads wait for each other.
 
+use super::addresses::Place;
 use super::finding::Finding;
-use super::frames::Place;
 use super::function::Function;
 use super::loops::Loop;
 use super::runtime::{Role, role};
