@@ -67,6 +67,8 @@ pub mod traits {
     pub const ALLOCATES: u16 = 1024;
     /// Frees the memory that its first argument is the address of.
     pub const FREES: u16 = 2048;
+    /// Writes where its first argument points to, and doesn't look there.
+    pub const OVERWRITES: u16 = 4096;
 }
 
 macro_rules! rows {
@@ -206,9 +208,9 @@ rows! {
     mbind: KernelThread [CARRIED], later;
     memalign: Harmless(3) [ALLOCATES];
     memchr memcmp: Harmless(3) [COMPUTES];
-    memcpy memmove: Harmless(3) [FILLS_MEMORY];
+    memcpy memmove: Harmless(3) [FILLS_MEMORY OVERWRITES];
     memrchr: Harmless(3) [COMPUTES];
-    memset: Harmless(3) [FILLS_MEMORY];
+    memset: Harmless(3) [FILLS_MEMORY OVERWRITES];
     modf modff: Harmless(1) [COMPUTES];
     mq_notify: StartsThread;
     mrand48_r: Harmless(2);
@@ -279,20 +281,20 @@ rows! {
     sin: Harmless(0) [COMPUTES];
     sincos sincosf: Harmless(2) [COMPUTES];
     sinf sinh sinhf: Harmless(0) [COMPUTES];
-    snprintf sprintf: Harmless;
+    snprintf sprintf: Harmless [OVERWRITES];
     sqrt sqrtf: Harmless(0) [COMPUTES];
     sscanf: Harmless;
     strcasecmp: Harmless(2) [COMPUTES];
     strcat: Harmless(3);
     strchr strcmp: Harmless(2) [COMPUTES];
-    strcpy: Harmless(3);
+    strcpy: Harmless(3) [OVERWRITES];
     strcspn: Harmless(2) [COMPUTES];
     strdup: Harmless(3);
     strlen: Harmless(1) [COMPUTES];
     strncasecmp: Harmless(3) [COMPUTES];
     strncat: Harmless(3);
     strncmp: Harmless(3) [COMPUTES];
-    strncpy: Harmless(3);
+    strncpy: Harmless(3) [OVERWRITES];
     strnlen strpbrk strrchr strspn strstr: Harmless(2) [COMPUTES];
     strtod strtok_r strtol strtoll strtoul strtoull: Harmless(3);
     syscall: KernelThread, later;

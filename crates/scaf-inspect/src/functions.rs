@@ -78,6 +78,11 @@ pub(crate) fn allocates(name: &str) -> bool {
     has(name, traits::ALLOCATES)
 }
 
+/// Whether it writes where its first argument points to, and doesn't look there.
+pub(crate) fn overwrites(name: &str) -> bool {
+    has(name, traits::OVERWRITES)
+}
+
 /// Whether it frees the memory that its first argument is the address of.
 pub(crate) fn frees(name: &str) -> bool {
     has(name, traits::FREES)

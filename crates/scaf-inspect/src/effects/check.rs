@@ -352,7 +352,7 @@ impl Function<'_, '_> {
 
     /// Whether what a call is passed may have an effect.
     pub fn check_arguments(&self, at: usize, repeated: bool) -> Result<(), Finding> {
-        for (loc, id) in self.ssa.uses[at].iter().filter(|(_, id)| !self.junk.contains(id)) {
+        for (loc, id) in self.passed(at) {
             let (taint, value) = (self.taint(*id), self.value(*id));
             if let Some(what) = self.harm(taint, value) {
                 return Err(self.error(at, what));

@@ -5,6 +5,7 @@
 
 use super::function::Function;
 use super::ssa::{Def, Id};
+use super::tables::Added;
 use super::terms::{Cycle, Goes, Op, Value};
 use crate::decode::{FLAGS, Flow, Kind, Spot};
 use crate::size_use::Classes;
@@ -23,6 +24,9 @@ impl Function<'_, '_> {
             Def::Result { step, loc } => {
                 if let Some(handed) = self.handed_back(*step, *loc) {
                     return vec![handed];
+                }
+                if self.graph.steps[*step].flow != Flow::Next {
+                    return self.passed(*step).map(|(_, id)| *id).collect();
                 }
                 let whole = !super::ssa::is_in_frame(*loc)
                     || matches!(self.frames.steps[*step].place, super::addresses::Place::Own { .. });
@@ -162,6 +166,14 @@ impl Function<'_, '_> {
         let inside: HashSet<Id> = members.iter().copied().collect();
         let mut cycle =
             Cycle { goes: Goes::Carries, begins: Vec::new(), takes: Vec::new(), chooses: Vec::new() };
+        let tables: HashMap<usize, Added> = members
+            .iter()
+            .filter_map(|id| match self.ssa.defs[*id] {
+                Def::Result { step, loc } => Some((step, self.adds_to_element(step, loc, &inside)?)),
+                _ => None,
+            })
+            .collect();
+        let is_of_table = |step: &usize| tables.values().any(|added| added.through.contains(step));
         let mut ops: Vec<Op> = Vec::new();
         let (mut by_steps, mut is_renewed, mut compares) = (true, false, false);
         for id in members {
@@ -201,7 +213,13 @@ impl Function<'_, '_> {
                         compares = true;
                         continue;
                     }
-                    if self.handed_back(*step, *loc).is_some() {
+                    if self.handed_back(*step, *loc).is_some() || is_of_table(step) {
+                        continue;
+                    }
+                    if let Some(added) = tables.get(step) {
+                        by_steps = false;
+                        ops.push(added.op);
+                        cycle.takes.extend(added.takes.iter().copied());
                         continue;
                     }
                     let Some(op) = self.goes_through(*step, &inside, &mut cycle.takes) else { return cycle };

@@ -188,7 +188,7 @@ impl Function<'_, '_> {
         }
         // Chunks by the thread's number, stepped by the team's size.
         let chunked = |value: Value, id: Option<Id>, way: usize| {
-            let may = value.stepping || value.classes.is_thread();
+            let may = !value.classes.is_clean();
             may && id.is_some_and(|id| self.begins_chunk(id, self.rounds_later(block, way)))
         };
         if let Some(way) = less

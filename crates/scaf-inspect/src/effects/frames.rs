@@ -21,6 +21,8 @@ const OFTEN: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Spotted<'e> {
     pub place: Place,
+    /// What the stack pointer holds.
+    pub stack: Known,
     /// Of a call or a jump to a function.
     pub callee: Callee<'e>,
     /// What a call's argument registers hold, in their order; of a return the first is what it returns.
@@ -73,6 +75,7 @@ pub(super) fn frames<'e>(
 ) -> Frames<'e> {
     let none = Spotted {
         place: Place::None,
+        stack: Known::Nothing,
         callee: Callee::Unknown,
         arguments: [Known::Nothing; ARGUMENTS.len()],
         fills: Vec::new(),
@@ -141,6 +144,7 @@ impl Search<'_, '_, '_, '_> {
     fn step(&mut self, at: usize, step: &Step, state: &mut State, returns: bool) {
         let place = self.place(step, state);
         self.frames.steps[at].place = place;
+        self.frames.steps[at].stack = state.registers[STACK_POINTER];
         self.frames.steps[at].unsure = place == Place::SomewhereOwn && !self.is_sure(step, state);
         let copies = step.kind == Kind::Fill && step.reads.contains(RSI);
         self.frames.steps[at].reaches = copies && state.registers[RSI].is_frame();

@@ -1,7 +1,7 @@
 //! Values that calls return, fill in, or are handed, and constants.
 
 use super::function::{Function, Mode};
-use super::runtime::{Role, role};
+use super::runtime::{FLOAT_ARGUMENTS, Role, role, takes_any};
 use super::ssa::{Def, Id, Loc, VECTORS, is_in_frame};
 use super::terms::{Grant, Value};
 use crate::decode::abi::{ARGUMENTS, RAX, RDX};
@@ -54,6 +54,17 @@ impl Function<'_, '_> {
             (Role::Computes, RAX | VECTORS) => answer,
             _ => Value { varies: true, ..Value::SAME },
         }
+    }
+
+    /// What a call is passed, or may look at. Who calls a function of any number of arguments says in AL how
+    /// many vectors there are.
+    pub fn passed(&self, at: usize) -> impl Iterator<Item = &(Loc, Id)> {
+        let count = self.ssa.used(at, RAX).and_then(|id| self.value(id).constant);
+        let is_any = matches!(&self.frames.steps[at].callee, Callee::Import(name) if takes_any(name));
+        let has_vectors = !is_any || count != Some(0);
+        let is_vector = |loc: Loc| (VECTORS..VECTORS + FLOAT_ARGUMENTS).contains(&loc);
+        let all = self.ssa.uses[at].iter();
+        all.filter(move |(loc, id)| !self.junk.contains(id) && (has_vectors || !is_vector(*loc)))
     }
 
     /// Which of what a function fills this is a part of.

@@ -9,6 +9,8 @@ use super::function::Function;
 use super::loops::Loop;
 use super::ssa::{Def, Id};
 use crate::decode::Flow;
+use crate::functions::overwrites;
+use crate::size_use::Callee;
 use std::collections::{BTreeSet, HashSet};
 
 impl Function<'_, '_> {
@@ -39,6 +41,14 @@ impl Function<'_, '_> {
         self.renewed = found;
     }
 
+    /// Whether a call writes into the frame, and looks nowhere in it.
+    fn overwrites(&self, at: usize) -> bool {
+        let spotted = &self.frames.steps[at];
+        let is_frame = |number: usize| spotted.arguments[number].is_frame();
+        let name = if let Callee::Import(name) = spotted.callee { name } else { "" };
+        overwrites(name) && is_frame(0) && !(1..spotted.arguments.len()).any(is_frame)
+    }
+
     pub fn was_never_written(&self, id: Id, met: &mut HashSet<Id>) -> bool {
         match &self.ssa.defs[id] {
             _ if !met.insert(id) => true,
@@ -57,6 +67,10 @@ impl Function<'_, '_> {
             let mut written = false;
             for at in self.graph.blocks[block].steps() {
                 let (step, spotted) = (&self.graph.steps[at], &self.frames.steps[at]);
+                if step.flow == Flow::Call && self.overwrites(at) {
+                    written = true;
+                    break;
+                }
                 let named = || self.ssa.uses[at].iter().any(|(loc, _)| self.ssa.is_exposed(*loc));
                 let looks = spotted.reaches
                     || (step.loads && spotted.place == Place::SomewhereOwn)

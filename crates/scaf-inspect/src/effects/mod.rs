@@ -36,6 +36,7 @@ mod runtime;
 mod shares;
 mod ssa;
 mod strides;
+mod tables;
 mod taints;
 mod terms;
 mod values;

@@ -212,6 +212,7 @@ impl<'e> Prover<'_, 'e> {
         let settles = looked.evaluate() && {
             looked.find_contexts();
             looked.find_share_loops();
+            looked.find_junk();
             looked.find_renewed();
             looked.find_cycles();
             looked.find_taints()

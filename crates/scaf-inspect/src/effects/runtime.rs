@@ -158,6 +158,14 @@ fn fills_of_loop(name: &str) -> &'static [(u8, u8)] {
     }
 }
 
+/// How many of the vector registers are for arguments.
+pub(super) const FLOAT_ARGUMENTS: usize = 8;
+
+/// Whether it takes any number of arguments.
+pub(super) fn takes_any(name: &str) -> bool {
+    name.contains("printf") && role(name) == Role::Harmless
+}
+
 /// How many of the vector registers it takes arguments in, at most.
 pub(super) fn float_arguments(name: &str) -> usize {
     const TWO: [&str; 9] =
@@ -173,7 +181,7 @@ pub(super) fn float_arguments(name: &str) -> usize {
         Role::Computes if known && !MIXED.iter().any(|start| name.starts_with(start)) => 0,
         Role::Computes => 1,
         Role::Harmless if !name.contains("printf") => 0,
-        Role::Harmless | Role::Unknown => 8,
+        Role::Harmless | Role::Unknown => FLOAT_ARGUMENTS,
         _ => 0,
     }
 }

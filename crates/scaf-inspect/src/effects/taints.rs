@@ -20,7 +20,6 @@ impl Function<'_, '_> {
     /// Finds the taints; `false` if that takes too long.
     pub fn find_taints(&mut self) -> bool {
         self.rests = self.rests();
-        self.find_junk();
         let order = self.values_in_order();
         self.taints = vec![Taint::Clean; self.ssa.defs.len()];
         for _ in 0..MAX_PASSES {
@@ -122,7 +121,7 @@ impl Function<'_, '_> {
         match self.taint(id) {
             Taint::Sum(other) => other == op,
             Taint::Counter { from_zero } => from_zero && op == Op::Add,
-            Taint::Clean => op.may_begin_with(self.value(id)),
+            Taint::Clean => op.may_begin_with(self.value(id)) || self.is_neutral(op, id, &mut HashSet::new()),
             Taint::Bad => false,
         }
     }
@@ -255,7 +254,7 @@ impl Function<'_, '_> {
             return self.taint(handed);
         }
         if step.flow != Flow::Next {
-            let uses = self.ssa.uses[at].iter().map(|(_, id)| self.taint(*id));
+            let uses = self.passed(at).map(|(_, id)| self.taint(*id));
             let worst = uses.fold(Taint::Clean, Taint::worse);
             return if worst == Taint::Clean { Taint::Clean } else { Taint::Bad };
         }
@@ -275,7 +274,16 @@ impl Function<'_, '_> {
 
     /// The taint of an operand, and its value.
     pub fn tainted(&self, at: usize, spot: Spot) -> (Taint, Value) {
-        let mut taint = self.worst(&self.ssa.operand(at, spot));
+        let all = self.ssa.operand(at, spot);
+        let mut taint = self.worst(&all);
+        // Any of these may be the element that is looked at.
+        if let Taint::Sum(op) = taint
+            && spot == Spot::Memory
+            && self.frames.steps[at].place == Place::SomewhereOwn
+            && !all.iter().all(|id| self.continues(op, *id))
+        {
+            taint = Taint::Bad;
+        }
         if spot == Spot::Memory && self.frames.steps[at].place == Place::Elsewhere {
             taint = match self.tainted_address(at) {
                 Taint::Clean => Taint::Clean,

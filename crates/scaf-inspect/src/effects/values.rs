@@ -4,7 +4,7 @@ use super::addresses::Place;
 use super::function::{Function, Mode};
 use super::ssa::{Def, Id, Loc, is_in_frame};
 use super::terms::Value;
-use crate::decode::abi::{ARGUMENTS, RAX, RDX, STACK_POINTER};
+use crate::decode::abi::{ARGUMENTS, RAX, RDX, RSI, STACK_POINTER};
 use crate::decode::{FLAGS, Flow, Kind, Spot, Step};
 use crate::size_use::Classes;
 
@@ -213,6 +213,11 @@ impl Function<'_, '_> {
             Kind::Widen if loc == RAX => self.ssa.used(at, RAX).map_or(Value::SAME, |id| self.value(id)),
             Kind::Pop if loc != FLAGS => self.operand(at, Spot::Memory),
             Kind::Push => of(0),
+            // The addresses don't get there.
+            Kind::Fill if is_in_frame(loc) && !step.reads.contains(RSI) => {
+                let ids = [RAX, loc].map(|it| self.ssa.used(at, it));
+                Value { varies: true, ..self.joined(ids.into_iter().flatten().collect()) }
+            }
             _ if !is_main => all(),
             Kind::Lanes => {
                 Value { constant: of(one).constant.filter(|it| of(other).constant == Some(*it)), ..all() }
