@@ -85,6 +85,10 @@ pub struct Program {
     /// Whether it does nothing at all, and hasn't for some time: one context that others have will do.
     #[serde(default)]
     pub idle: bool,
+    /// Whether the kernel puts it behind all others (`nice 19`, `SCHED_IDLE`): beside others that aren't, it
+    /// takes no context from anyone, and shares what is there.
+    #[serde(default)]
+    pub background: bool,
     /// Threads it has now: a region keeps its team to its end. 0 if unknown or if they follow the DoP.
     #[serde(default)]
     pub team: u32,
@@ -109,6 +113,7 @@ impl Program {
             profile: Vec::new(),
             serial: false,
             idle: false,
+            background: false,
             team: 0,
             rigid: false,
         }

@@ -1,5 +1,5 @@
-//! Wrapper around every policy: removes idle programs, and builds rounds of turns for programs that can only
-//! share in time: rigid ones, and programs that outnumber contexts.
+//! Wrapper around every policy: removes idle programs and those in the background, and builds rounds of turns
+//! for programs that can only share in time: rigid ones, and programs that outnumber contexts.
 //! 1. If the rigid programs fit at once and leave the others at least half of their due, nobody takes turns.
 //! 2. Else, if contexts for the others can be set aside for good, they run always, and the rigid ones take
 //!    turns on the rest. What no turn uses is the others', too.
@@ -28,22 +28,32 @@ const LEAST_PART: f64 = 0.5;
 /// capacity unless a rigid program alone needs more. Policies that make turns get weights by which users have
 /// equal parts of the time; where nobody may or has to take turns, `ta` divides space instead.
 ///
-/// Idle programs have one context each that may be another's, as long as anyone isn't idle.
+/// Idle programs have one context each that may be another's, as long as anyone isn't idle. Programs in the
+/// background are left alone as long as anyone isn't: the kernel gives them what is left.
 pub fn allocate(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
-    let idle = |program: &&Program| program.idle && !program.rigid;
-    let (idle, busy): (Vec<&Program>, Vec<&Program>) = programs.iter().partition(idle);
-    if !policy.divides() || idle.is_empty() || busy.is_empty() {
+    let (behind, front): (Vec<&Program>, Vec<&Program>) = programs.iter().partition(|it| it.background);
+    let apart = policy.divides() && !front.is_empty();
+    let idle = |program: &&Program| apart && program.idle && !program.rigid;
+    let (mut idle, mut busy): (Vec<&Program>, Vec<&Program>) =
+        if apart { front.into_iter().partition(idle) } else { (Vec::new(), programs.iter().collect()) };
+    if busy.is_empty() {
+        std::mem::swap(&mut idle, &mut busy);
+    }
+    if busy.len() == programs.len() {
         return among(policy, machine, programs);
     }
     let busy: Vec<Program> = busy.into_iter().cloned().collect();
     let mut allocation = among(policy, machine, &busy);
-    let idle_share = |program: &&Program| Share {
-        id: program.id,
-        dop: Dop::Contexts(1),
-        reason: "it does nothing; until it does, one context that others have, too".to_owned(),
+    let share =
+        |program: &&Program, dop: Dop, reason: &str| Share { id: program.id, dop, reason: reason.to_owned() };
+    let idle_share = |program| {
+        share(program, Dop::Contexts(1), "it does nothing; until it does, one context that others have, too")
     };
+    let share_behind =
+        |program| share(program, Dop::Unmanaged, "in the background: it has what the others leave");
     allocation.idle = idle.iter().map(|program| program.id).collect();
     allocation.shares.extend(idle.iter().map(idle_share));
+    allocation.shares.extend(behind.iter().filter(|_| apart).map(share_behind));
     let position: BTreeMap<ProgramId, usize> =
         programs.iter().enumerate().map(|(at, program)| (program.id, at)).collect();
     allocation.shares.sort_by_key(|share| position.get(&share.id).copied());

@@ -291,3 +291,43 @@ proptest! {
         }
     }
 }
+
+fn behind(id: u64, natural: u32) -> Program {
+    Program { background: true, ..malleable(id, natural) }
+}
+
+#[test]
+fn who_is_in_the_background_takes_nothing_from_those_in_front() {
+    let both = divided(8, &[behind(1, 8), malleable(2, 8)]);
+    assert_eq!(
+        both.shares.iter().map(|share| share.dop).collect::<Vec<_>>(),
+        [Dop::Unmanaged, Dop::Contexts(8)]
+    );
+    // A front that does nothing is still in front.
+    let idle = divided(8, &[behind(1, 8), Program { idle: true, ..malleable(2, 8) }]);
+    assert_eq!(idle.shares[0].dop, Dop::Unmanaged);
+    // Among themselves they share as others do, and so they do where there is no front.
+    assert_eq!(dops(&divided(8, &[behind(1, 8), behind(2, 8)])), [4, 4]);
+    let spinning = divided(2, &[Program { rigid: true, ..behind(1, 2) }, rigid(2, 2), rigid(3, 2)]);
+    assert_eq!(spinning.shares[0].dop, Dop::Unmanaged);
+    assert_eq!(round_of(&spinning), [(1, vec![2]), (1, vec![3])]);
+}
+
+proptest! {
+    #[test]
+    fn others_have_the_same_whoever_is_in_the_background(
+        kinds in proptest::collection::vec((any::<bool>(), any::<bool>(), 1_u32..40), 1..9), capacity in 1_u32..40,
+    ) {
+        let program = |(id, (background, idle, natural)): (usize, &(bool, bool, u32))| {
+            Program { background: *background, idle: *idle, ..malleable(id as u64, *natural) }
+        };
+        let all: Vec<Program> = kinds.iter().enumerate().map(program).collect();
+        let front: Vec<Program> = all.iter().filter(|program| !program.background).cloned().collect();
+        prop_assume!(!front.is_empty());
+        let (with, without) = (divided(capacity, &all), divided(capacity, &front));
+        let left: Vec<Share> = with.shares.iter().filter(|share| share.dop != Dop::Unmanaged).cloned().collect();
+        prop_assert_eq!(left, without.shares);
+        prop_assert_eq!(with.turns, without.turns);
+        prop_assert_eq!(with.shares.len(), all.len());
+    }
+}

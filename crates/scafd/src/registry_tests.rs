@@ -5,6 +5,7 @@ use crate::control::Mechanism;
 use crate::estimate::Seen;
 use crate::inspect::Verdict;
 use crate::observe::cgroup::Cgroup;
+use crate::observe::priority::Priority;
 use crate::paths::Scope;
 use scaf_policy::efficiency::Interval;
 use scaf_policy::estimate::Estimate;
@@ -31,7 +32,15 @@ pub(crate) fn program(id: u64) -> Program {
     };
     let limits = Limits { natural: 8, min: 1, max: 0, weight: 1.0 };
     let (own, usable) = (set("0-7"), set("0-3"));
-    let reach = Reach { own, usable, cgroup: Cgroup::default(), alone: None, stranded: false, binds: false };
+    let reach = Reach {
+        own,
+        usable,
+        cgroup: Cgroup::default(),
+        alone: None,
+        stranded: false,
+        binds: false,
+        priority: Priority::default(),
+    };
     let code = Code::pending(1, false, None);
     let (grant, evidence) = (Grant::before(None, 1), Evidence::new(0, 0, 1.0, None));
     Program { identity, limits, reach, code, grant, evidence, phase: Phase::default() }

@@ -78,7 +78,7 @@ impl Decider {
             let decided = grants.decided(share.id).filter(|decided| decided.dop.is_some());
             let has = || decided.map_or_else(|| program.grant.pus.clone(), |decided| decided.pus.clone());
             let previous = if program.grant.dop.is_some() { has() } else { PuSet::new() };
-            let (allowed, weight) = (program.reach.usable.clone(), program.limits.weight);
+            let (allowed, weight) = (program.reach.usable.clone(), program.weight());
             Some(Want { id: share.id, dop, allowed, previous, weight })
         };
         let wants: Vec<Want> = allocation.shares.iter().filter_map(want).collect();

@@ -6,6 +6,7 @@ use super::new_threads::GENERATIONS;
 use super::parts::Daemon;
 use crate::config::Gang;
 use crate::inspect::When;
+use crate::observe::priority::Priority;
 use crate::observe::proc_pid::{Process, Stat};
 use crate::observe::slurm_step::Step;
 use crate::observe::{affinity, clock};
@@ -134,13 +135,14 @@ impl Daemon {
         let (own, set) = self.own_affinity(peer.pid, stat, hello)?;
         let groups = &mut self.capacity.groups;
         let before = groups.unusual();
-        let cgroup = groups.of(&peer.pid.to_string());
+        let cgroup = groups.of(&peer.pid.to_string()).capped(self.talk.is_trusted(peer.owner));
+        let priority = Priority::of(peer.pid);
         self.talk.has_threads(peer.owner, A_LEVEL * (groups.unusual() - before));
         let pus = &self.capacity.limits.pus;
         let usable = if self.capacity.is_pretended { pus.clone() } else { usable(&own, pus, &cgroup) };
         let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
         let stranded = alone.is_some() && usable.is_empty() && hello.flags & FLAG_BOUND == 0;
-        Ok((Reach { own, usable, cgroup, alone, stranded, binds: false }, set))
+        Ok((Reach { own, usable, cgroup, alone, stranded, binds: false, priority }, set))
     }
 
     fn own_affinity(&self, pid: u32, stat: &Stat, hello: &Hello) -> anyhow::Result<(PuSet, Option<PuSet>)> {

@@ -4,6 +4,7 @@ use super::move_budget::{A_LEVEL, MoveBudget};
 use crate::apply::bound_thread;
 use crate::log::{info, warning};
 use crate::observe::cgroup::Groups;
+use crate::observe::priority::Priority;
 use crate::observe::{Limits, Observer};
 use crate::registry::Registry;
 use crate::talk::Talk;
@@ -83,9 +84,10 @@ impl Capacity {
             // Chains of groups are their user's to make. Who has had enough looked at keeps what was found.
             if !budget.is_spent(owner, talk.is_trusted(owner), now) {
                 let before = self.groups.unusual();
-                program.reach.cgroup = self.groups.of(&pid.to_string());
+                program.reach.cgroup = self.groups.of(&pid.to_string()).capped(talk.is_trusted(owner));
                 budget.charge(owner, A_LEVEL * (self.groups.unusual() - before), now);
             }
+            program.reach.priority = Priority::of(pid);
             program.reach.follow(&self.limits.pus, self.is_pretended, |own| {
                 let known: Vec<&PuSet> = std::iter::once(own).chain(&grant.masks).collect();
                 bind.then(|| why_bound(observer, pid, own, &known)).flatten()

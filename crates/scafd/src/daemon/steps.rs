@@ -12,6 +12,7 @@ use crate::log::warning;
 use crate::observe::clock::now_ns;
 use crate::observe::unmanaged_load::Sample;
 use crate::paths::Scope;
+use crate::registry::Program;
 use scaf_policy::{Allocation, Machine, ProgramId, PuSet, Users};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -36,7 +37,11 @@ impl Daemon {
                 gone.into_iter().for_each(|id| _ = self.detach(id));
                 if !self.capacity.is_pretended {
                     let mut managed = sample.clone();
-                    for program in self.registry.iter().filter(|p| p.reach.alone.is_some()) {
+                    let is_nice = |program: &Program| program.reach.priority.nice > 0;
+                    managed.counts_nice = self.registry.iter().all(is_nice);
+                    let counts_nice = managed.counts_nice;
+                    let is_apart = |it: &&Program| it.reach.alone.is_some() || (is_nice(it) && !counts_nice);
+                    for program in self.registry.iter().filter(is_apart) {
                         managed.cpu_ns.remove(&program.identity.id);
                     }
                     self.load.update(managed);

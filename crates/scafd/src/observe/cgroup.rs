@@ -1,5 +1,5 @@
-//! What control groups allow: CPU quota and cpuset of a process's group and of every group around it, in
-//! versions 2 and 1, found by `/proc/PID/cgroup` and our own mounts.
+//! What control groups allow: CPU quota, weight and cpuset of a process's group and of every group around it,
+//! in versions 2 and 1, found by `/proc/PID/cgroup` and our own mounts.
 
 use super::files::read_text;
 use scaf_policy::PuSet;
@@ -13,7 +13,14 @@ pub struct Cgroup {
     pub quota: Option<f64>,
     /// PUs; those that all levels allow.
     pub cpuset: Option<PuSet>,
+    /// Beside groups of the usual weight, which is 1: the product of all levels' (`cpu.weight`, `cpu.shares`);
+    /// 0 for a group that the kernel puts behind all others (`cpu.idle`).
+    pub weight: Option<f64>,
 }
+
+/// What the kernel gives a group that nobody has set a weight for, in version 2 and in version 1.
+const USUAL_WEIGHT: f64 = 100.0;
+const USUAL_SHARES: f64 = 1024.0;
 
 struct Hierarchy {
     mount: PathBuf,
@@ -76,6 +83,7 @@ fn read(root: &Path, groups: &str, mounts: &str, unusual: &mut u32) -> Cgroup {
             found.quota =
                 least(found.quota, read_text(folder.join("cpu.max")).ok().and_then(|t| cpu_max(&t)));
             found.restrict(&folder.join("cpuset.cpus.effective"));
+            found.weigh(&folder.join("cpu.weight"), USUAL_WEIGHT);
         }
     }
     if let Some(v1) = hierarchy("cpu") {
@@ -83,6 +91,7 @@ fn read(root: &Path, groups: &str, mounts: &str, unusual: &mut u32) -> Cgroup {
             let number = |file| read_text(folder.join(file)).ok()?.trim().parse::<f64>().ok();
             let quota = number("cpu.cfs_quota_us").zip(number("cpu.cfs_period_us"));
             found.quota = least(found.quota, quota.and_then(|(quota, period)| ratio(quota, period)));
+            found.weigh(&folder.join("cpu.shares"), USUAL_SHARES);
         }
     }
     if let Some(v1) = hierarchy("cpuset") {
@@ -138,6 +147,22 @@ impl Cgroup {
     /// Contexts that the quota is good for: whole ones, at least 1.
     pub fn contexts(&self) -> Option<u32> {
         self.quota.map(|quota| (quota as u32).max(1))
+    }
+
+    /// Users make groups of their own: those of users who may not put their programs before others' count
+    /// only where they put them behind.
+    #[must_use]
+    pub fn capped(self, is_trusted: bool) -> Cgroup {
+        Cgroup { weight: self.weight.map(|weight| if is_trusted { weight } else { weight.min(1.0) }), ..self }
+    }
+
+    /// Multiplies the weight by one level's. A group with `cpu.idle` says 0, or 3 of 1,024.
+    fn weigh(&mut self, file: &Path, usual: f64) {
+        let number = |name: &Path| read_text(name).ok()?.trim().parse::<f64>().ok();
+        let Some(weight) = number(file).filter(|weight| *weight >= 0.0) else { return };
+        let is_idle = number(&file.with_file_name("cpu.idle")) == Some(1.0);
+        let level = if is_idle { 0.0 } else { weight / usual };
+        self.weight = Some(self.weight.unwrap_or(1.0) * level);
     }
 
     fn restrict(&mut self, file: &Path) {

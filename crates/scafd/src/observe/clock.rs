@@ -20,9 +20,14 @@ pub fn cpu_ns(pid: u32) -> Option<u64> {
     (rc == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// CPU time of this process and its children, in nanoseconds: those waited for, and `children`.
-pub fn own_ns(children: impl Iterator<Item = u32>) -> u64 {
+/// CPU time of this process in nanoseconds.
+pub fn own_ns() -> u64 {
     let own = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    own.tv_sec as u64 * 1_000_000_000 + own.tv_nsec as u64
+}
+
+/// CPU time of this process's children in nanoseconds: those waited for, and `children`.
+pub fn children_ns(children: impl Iterator<Item = u32>) -> u64 {
     // SAFETY: rusage consists of integers, for which zero is a value; the kernel writes one rusage.
     let ended = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
@@ -30,8 +35,7 @@ pub fn own_ns(children: impl Iterator<Item = u32>) -> u64 {
         usage
     };
     let nanoseconds = |seconds: i64, rest: i64| seconds as u64 * 1_000_000_000 + rest as u64;
-    nanoseconds(own.tv_sec, own.tv_nsec)
-        + nanoseconds(ended.ru_utime.tv_sec, ended.ru_utime.tv_usec * 1_000)
+    nanoseconds(ended.ru_utime.tv_sec, ended.ru_utime.tv_usec * 1_000)
         + nanoseconds(ended.ru_stime.tv_sec, ended.ru_stime.tv_usec * 1_000)
         + children.filter_map(cpu_ns).sum::<u64>()
 }

@@ -6,6 +6,7 @@ pub mod clock;
 pub mod command_lines;
 pub mod counters;
 pub(crate) mod files;
+pub mod priority;
 pub mod proc_pid;
 pub(crate) mod proc_stat;
 pub(crate) mod program_name;
@@ -88,10 +89,13 @@ impl Observer {
         cgroup::Groups::unseen(&self.root)
     }
 
-    /// Time that `pus` were busy since the machine started, in seconds.
-    pub fn busy_s(&self, pus: &PuSet) -> io::Result<f64> {
+    /// Time that `pus` were busy since the machine started, in seconds: without and with threads of a nice
+    /// level above 0.
+    pub fn busy_s(&self, pus: &PuSet) -> io::Result<(f64, f64)> {
         let text = files::read_text(self.root.join("proc/stat"))?;
-        Ok(proc_stat::busy_ticks(&text, pus) as f64 / rustix::param::clock_ticks_per_second() as f64)
+        let busy = proc_stat::busy_ticks(&text, pus);
+        let seconds = |ticks: u64| ticks as f64 / rustix::param::clock_ticks_per_second() as f64;
+        Ok((seconds(busy.normal), seconds(busy.nice)))
     }
 
     /// One sample for the load model; also says which programs' processes are gone.
@@ -102,11 +106,14 @@ impl Observer {
         children: impl Iterator<Item = u32>,
     ) -> io::Result<(Sample, Vec<ProgramId>)> {
         let mut gone = Vec::new();
+        let (busy_s, nice_s) = self.busy_s(pus)?;
         let mut sample = Sample {
             t_ns: clock::now_ns(),
             pus: pus.clone(),
-            busy_s: self.busy_s(pus)?,
-            own_ns: clock::own_ns(children),
+            busy_s,
+            nice_s,
+            own_ns: clock::own_ns(),
+            children_ns: clock::children_ns(children),
             ..Sample::default()
         };
         for (id, pid) in programs {

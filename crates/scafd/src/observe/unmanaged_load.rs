@@ -10,12 +10,17 @@ pub struct Sample {
     /// CLOCK_MONOTONIC.
     pub t_ns: u64,
     pub pus: PuSet,
-    /// Busy time of these, from any start, as the following ones.
+    /// Busy time of these, from any start, as the following ones; without threads of a nice level above 0.
     pub busy_s: f64,
+    /// With such threads.
+    pub nice_s: f64,
+    /// Whether these take contexts: not beside managed programs at the usual level.
+    pub counts_nice: bool,
     /// CPU time of each managed program.
     pub cpu_ns: BTreeMap<ProgramId, u64>,
-    /// CPU time of the daemon and its children: inspecting a program is no unmanaged load.
+    /// CPU time of the daemon, and of its children, which are nice: inspecting a program is no unmanaged load.
     pub own_ns: u64,
+    pub children_ns: u64,
 }
 
 /// Contexts busy with unmanaged work between two samples; `None` where they are not apart in time or not of
@@ -28,7 +33,9 @@ pub fn unmanaged(now: &Sample, last: &Sample) -> Option<f64> {
     let used_ns = |(id, ns): (&ProgramId, &u64)| ns.saturating_sub(*last.cpu_ns.get(id).unwrap_or(ns));
     let managed: f64 = now.cpu_ns.iter().map(|used| used_ns(used) as f64 * 1e-9).sum();
     let own = now.own_ns.saturating_sub(last.own_ns) as f64 * 1e-9;
-    Some(((now.busy_s - last.busy_s - managed - own) / dt).max(0.0))
+    let children = now.children_ns.saturating_sub(last.children_ns) as f64 * 1e-9;
+    let nice = if now.counts_nice { now.nice_s - last.nice_s - children } else { 0.0 };
+    Some(((now.busy_s - last.busy_s + nice - managed - own) / dt).max(0.0))
 }
 
 /// The smoothed load.

@@ -2,6 +2,7 @@
 
 use crate::control::LimitValues;
 use crate::observe::cgroup::Cgroup;
+use crate::observe::priority::Priority;
 use crate::observe::slurm_step::Step;
 use crate::paths::Scope;
 use scaf_policy::{ProgramId, PuSet};
@@ -86,6 +87,7 @@ pub struct Reach {
     /// PUs that it can be granted.
     pub usable: PuSet,
     pub cgroup: Cgroup,
+    pub priority: Priority,
     /// Why it is left alone.
     pub alone: Option<String>,
     /// Whether that is only because none of its PUs can be allocated now, and so may change.
@@ -95,6 +97,16 @@ pub struct Reach {
 }
 
 impl Reach {
+    /// Its weight by the kernel's words, beside a normal program's, which is 1.
+    pub fn weight(&self) -> f64 {
+        self.priority.weight() * self.cgroup.weight.unwrap_or(1.0)
+    }
+
+    /// Whether the kernel puts it behind all others.
+    pub fn is_background(&self) -> bool {
+        self.priority.is_background() || self.cgroup.weight == Some(0.0)
+    }
+
     /// Updates which PUs can be allocated, or are `pretended`; `bound` says why a stranded program stays
     /// alone.
     pub fn follow(&mut self, pus: &PuSet, pretended: bool, bound: impl FnOnce(&PuSet) -> Option<String>) {

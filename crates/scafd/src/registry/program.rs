@@ -33,6 +33,11 @@ impl Program {
         natural.min(u32::try_from(self.reach.usable.len()).unwrap_or(u32::MAX)).max(1)
     }
 
+    /// Its user's word and the kernel's.
+    pub fn weight(&self) -> f64 {
+        self.limits.weight * self.reach.weight()
+    }
+
     /// The most contexts that its user and its control groups permit.
     pub fn most(&self) -> u32 {
         let wished = if self.limits.max == 0 { u32::MAX } else { self.limits.max };
@@ -94,7 +99,7 @@ impl Program {
             user: self.identity.owner,
             min: self.limits.min.min(self.most()),
             max: self.most(),
-            weight: self.limits.weight,
+            weight: self.weight(),
             natural: self.natural(),
             dop: judged.map_or(self.grant.dop.unwrap_or(0), |(dop, _)| dop),
             efficiency: judged.map(|(_, efficiency)| efficiency),
@@ -102,6 +107,7 @@ impl Program {
             profile: self.evidence.profile.clone(),
             serial: self.phase.serial,
             idle: self.phase.idle,
+            background: self.reach.is_background(),
             team: 0,
             rigid: self.code.rigid().is_some(),
         }
