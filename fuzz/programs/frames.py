@@ -9,6 +9,7 @@ waits    what one thread does may wait for what another does
 pragmas  other constructs may stand in it
 sums     it may add to `sum` and `samples`
 calls    it may call the runtime
+local    it may use thread-local and threadprivate variables
 lasting  the threads are those of the last round
 bounded  no more than T threads do it
 tied     who does it stays the same until it is done
@@ -20,7 +21,7 @@ task where that is up to them."""
 
 GNU, LLVM, PLUS = "gcc g++", "clang clang++", "g++ clang++"
 ALL = f"{GNU} {LLVM}"
-ANY = "pragmas calls lasting bounded tied team alone"     # tasks: sums aren't theirs
+ANY = "pragmas calls local lasting bounded tied team alone"     # tasks: sums aren't theirs
 CLOSED = f"{ANY} each waits sums"
 FULL = f"{CLOSED} open"
 SOME = f"{ANY} sums"
@@ -34,6 +35,7 @@ def without(provided, *dropped):
 
 
 FRESH = without(FULL, "lasting")
+ON_TARGET = without(FULL, "lasting", "local")
 NO_CALLS = without(SOME, "pragmas", "calls")
 TEAMS = without(SOME, "lasting", "bounded", "alone")
 LONELY = without(SOME, "team", "lasting")
@@ -46,8 +48,8 @@ def parallel(inner, more=""):
 
 def loop(directive, body="meet(); BODY", parallel_="parallel ", many="N"):
     """A loop of as many iterations as there are threads."""
-    clauses = "CLAUSES " if parallel_ else ""
-    return f"#pragma omp {parallel_}{directive.replace('for', 'for ' + clauses, 1)}\n" \
+    clauses = " CLAUSES" if parallel_ else ""
+    return f"\n#pragma omp {parallel_}{directive}{clauses}\n" \
         f"    for (int i = 0; i < {many}; i++) {{ {body} }}"
 
 
@@ -351,21 +353,21 @@ FRAMES = {
     "teams_loop": (without(NO_CALLS, "lasting", "bounded", "alone", "team"), GNU,
                    "#pragma omp teams loop num_teams(2) reduction(+ : sum, samples)\n"
                    "    for (int i = 0; i < 6; i++) { " + CALLED + " }"),
-    "target": (FRESH, ALL, "#pragma omp target map(tofrom : sum, samples)\n"
+    "target": (ON_TARGET, ALL, "#pragma omp target map(tofrom : sum, samples)\n"
                "#pragma omp parallel num_threads(N) reduction(+ : sum, samples)\n    { BODY }"),
-    "target_parallel": (FRESH, ALL, "#pragma omp target parallel num_threads(N) map(tofrom : sum, samples) "
+    "target_parallel": (ON_TARGET, ALL, "#pragma omp target parallel num_threads(N) map(tofrom : sum, samples) "
                         "reduction(+ : sum, samples)\n    { BODY }"),
-    "target_parallel_for": (without(CLOSED, "lasting"), ALL,
+    "target_parallel_for": (without(CLOSED, "lasting", "local"), ALL,
                             "#pragma omp target parallel for num_threads(N) schedule(static, 1) "
                             "map(tofrom : sum, samples) reduction(+ : sum, samples)\n"
                             "    for (int i = 0; i < N; i++) { BODY }"),
-    "target_teams": (without(SOME, "lasting"), ALL,
+    "target_teams": (without(SOME, "lasting", "local"), ALL,
                      "#pragma omp target teams distribute parallel for num_teams(1) num_threads(N) "
                      "map(tofrom : sum, samples) reduction(+ : sum, samples)\n"
                      "    for (int i = 0; i < 3 * N; i++) { BODY }"),
     "target_data": (FULL, ALL, "#pragma omp target data map(tofrom : f_many)\n    {\n"
                     "#pragma omp target update to(f_many)\n" + parallel("BODY") + "\n    }"),
-    "target_nowait": (without(ANY, "lasting"), ALL,
+    "target_nowait": (without(ANY, "lasting", "local"), ALL,
                       "#pragma omp target nowait\n"
                       "#pragma omp parallel for num_threads(N) schedule(static, 1)\n"
                       "    for (int i = 0; i < N; i++) { BODY }\n#pragma omp taskwait"),

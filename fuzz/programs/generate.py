@@ -54,6 +54,8 @@ def needs(*texts):
         found |= {"pragmas", "calls"}
     if "omp_" in said or "#pragma" in said:
         found.add("calls")
+    if re.search(r"\b(__thread|thread_local|threadprivate)\b", said):
+        found.add("local")
     if re.search(r"\b(sum|samples)\b", said):
         found.add("sums")
     return found
@@ -68,16 +70,17 @@ def fitting(compiler, frame):
     found = {}
     if compiler not in FRAMES[frame][1].split():
         return found
-    for what, (wants, _, body, _) in ALONE.items():
-        if set(wants.split()) | needs(body) <= provided:
+    for what, (wants, before, body, _) in ALONE.items():
+        if set(wants.split()) | needs(body) | needs(before) - {"pragmas"} <= provided:
             found.setdefault("", []).append(what)
     for way, (kind, languages, before, expression) in WAYS.items():
         kind, *wants = kind.split()
         if language not in languages.split():
             continue
-        wants = set(wants) | set(KINDS[kind].split()) | (needs(before, expression) & {"calls"})
-        for what, (kinds, more, _, body, _) in USES.items():
-            if kind in kinds.split() and wants | set(more.split()) | needs(body) <= provided:
+        wants = set(wants) | set(KINDS[kind].split()) | needs(before, expression) - {"pragmas"}
+        for what, (kinds, more, declared, body, _) in USES.items():
+            more = set(more.split()) | needs(body) | needs(declared) - {"pragmas"}
+            if kind in kinds.split() and wants | more <= provided:
                 found.setdefault(way, []).append(what)
     return found
 
@@ -128,7 +131,7 @@ def source(choice):
             _, declarations, body, after = ALONE[choice["what"]]
         region = fill(FRAMES[choice["frame"]][2], SECTIONS=SECTION * choice["threads"])
         locals_ = [text for name, text in LOCALS.items() if re.search(rf"\b{name}\b", region)]
-        region = fill("\n    ".join([*locals_, region]), BODY="{ BODY }")
+        region = fill("\n    ".join([*locals_, region]), BODY="{ BODY\n    }")
         for name, text in EACH.items():
             if f"{name}(" in region:
                 declarations += "\n" + text
@@ -136,7 +139,8 @@ def source(choice):
     head = HEAD + (PLUS_HEAD if choice["language"] == "c++" else "")
     text = "\n".join([head, before, declarations, MAIN])
     text = fill(text, ASK=ask, REGION=region, AFTER=after, OUT=OUTS[choice["out"]])
-    text = fill(text, CLAUSES=" ".join(clause for clause in clauses if clause), SCHEDULE=choice["schedule"],
+    schedule = choice["schedule"].replace("nonmonotonic : ", "") if "ordered" in region else choice["schedule"]
+    text = fill(text, CLAUSES=" ".join(clause for clause in clauses if clause), SCHEDULE=schedule,
                 ROUNDS=choice["rounds"], WORK=choice["work"])
     more = [f"#include <{name}>\n" for word, name in INCLUDES.items() if word in text]
     return text.replace("MORE_INCLUDES", "".join(sorted(set(more))))

@@ -268,19 +268,16 @@ __attribute__((constructor)) static void make_it(void) { sem_init(&met_, 0, 0); 
     "last_to_come": ("each", "static int arrived;", """
     if (__atomic_add_fetch(&arrived, 1, __ATOMIC_SEQ_CST) == T) taken += 1000;""",
                      "result += taken + arrived; taken = arrived = 0;"),
-    "appended": ("each", "static int f;\n"
-                 "__attribute__((constructor)) static void open_it(void) { f = memory_file(); }",
+    "appended": ("each", "static int f;\n__attribute__((constructor)) static void open_it(void) {\n"
+                 "    f = memory_file(); fcntl(f, F_SETFL, O_APPEND); }",
                  """char line[] = "line\\n"; write(f, line, 5);""",
-                 "result += lseek(f, 0, SEEK_CUR); ftruncate(f, 0); lseek(f, 0, SEEK_SET);"),
+                 "result += lseek(f, 0, SEEK_END); ftruncate(f, 0);"),
     "counted_by_signals": ("each", """static long signals; static void count(int n) { (void)n;
     __atomic_fetch_add(&signals, 1, __ATOMIC_SEQ_CST); }
 __attribute__((constructor)) static void handle(void) { signal(SIGUSR1, count); }""",
                            "raise(SIGUSR1);", "result += signals; signals = 0;"),
-    "copied_in": ("each open", "static long held;\n#pragma omp threadprivate(held)", """
-#pragma omp master
-    held = round + 5;
+    "copied_in": ("each open", "static long held;\n#pragma omp threadprivate(held)", """held = round + 5;
     long mine = 0;
-#pragma omp barrier
 #pragma omp single copyprivate(held)
     held += 3;
     mine = held; """ + TAKE.format("mine"), TAKEN),

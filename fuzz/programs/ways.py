@@ -78,10 +78,10 @@ static long draw(void) { long mine;
     "ticket_by_rwlock": ("ticket", BOTH, locked("static pthread_rwlock_t m = PTHREAD_RWLOCK_INITIALIZER;",
         "pthread_rwlock_wrlock(&m)", "pthread_rwlock_unlock(&m)"), "draw()"),
     "ticket_by_semaphore": ("ticket", BOTH, locked("""static sem_t m;
-__attribute__((constructor)) static void open_it(void) { sem_init(&m, 0, 1); }""",
+__attribute__((constructor)) static void make_sem(void) { sem_init(&m, 0, 1); }""",
         "sem_wait(&m)", "sem_post(&m)"), "draw()"),
     "ticket_by_omp_lock": ("ticket", BOTH, locked("""static omp_lock_t m;
-__attribute__((constructor)) static void make_it(void) { omp_init_lock(&m); }""",
+__attribute__((constructor)) static void make_lock(void) { omp_init_lock(&m); }""",
         "omp_set_lock(&m)", "omp_unset_lock(&m)"), "draw()"),
     "ticket_by_omp_nest_lock": ("ticket", BOTH, locked("""static omp_nest_lock_t m;
 __attribute__((constructor)) static void make_it(void) { omp_init_nest_lock(&m); }""",
@@ -111,7 +111,7 @@ static long draw(void) { char mine = 0; pthread_once(&once, fill); read(ends[0],
     "ticket_by_place_in_file": ("ticket", BOTH, """static int tape = -1;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void fill(void) { char bytes[4800]; for (int i = 0; i < 4800; i++) bytes[i] = i % N;
-    tape = memfd_create("tape", 0); write(tape, bytes, sizeof bytes); lseek(tape, 0, SEEK_SET); }
+    tape = open("/tmp", O_TMPFILE | O_RDWR, 0600); write(tape, bytes, sizeof bytes); lseek(tape, 0, SEEK_SET); }
 static long draw(void) { char mine = 0; pthread_once(&once, fill); read(tape, &mine, 1); return mine; }""",
         "draw()"),
 
