@@ -1,4 +1,4 @@
-"""Looks at the generator itself: whether all of its parts are drawn and compile, and a seed makes one text."""
+"""Looks at the generator itself: all of its parts are drawn and compile, and a seed makes one text."""
 
 import hashlib
 import os
@@ -49,7 +49,8 @@ def each_part():
     """Choices in which each part is met once with each compiler that can have it."""
     for compiler, (language, _) in generate.COMPILERS.items():
         plain = generate.choose(1) | {"seed": 0, "language": language, "compiler": compiler, "level": "-O2",
-                                      "pure": False, "threads": 3, "rounds": 20, "work": 200, "out": "printed",
+                                      "pure": False, "threads": 3, "rounds": 20, "work": 200,
+                                      "out": "printed",
                                       "settings": {}, "schedule": "", "way": "", "frame": "parallel"}
         if language == "fortran":
             for pure, kinds in ((False, fortran.DEPENDENT), (True, fortran.PURE)):

@@ -208,7 +208,8 @@ DEPENDENT = {
     r = r + sum(own)
     deallocate(own)
     !$omp end parallel"""),
-    "written_and_read": ("character(12) :: text; integer :: me", """!$omp parallel private(text, me) reduction(+:r)
+    "written_and_read": ("character(12) :: text; integer :: me",
+        """!$omp parallel private(text, me) reduction(+:r)
     write (text, '(i0)') omp_get_thread_num()
     read (text, *) me
     r = r + me + 1

@@ -71,7 +71,8 @@ FRAMES = {
     "called": (FULL, ALL, parallel(CALLED)),
     "in_inner_function": (FULL, ALL, "outer(round, &sum, &samples);"),
     "barrier_before": (FULL, ALL, parallel("work(50);\n#pragma omp barrier\n    BODY")),
-    "barriers_around": (FULL, ALL, parallel("\n#pragma omp barrier\n    BODY\n#pragma omp barrier\n    work(9);")),
+    "barriers_around": (FULL, ALL, parallel("\n#pragma omp barrier\n    BODY\n#pragma omp barrier\n    "
+        "work(9);")),
     "between_loops": (FULL, ALL, parallel("""
 #pragma omp for schedule(dynamic) nowait
     for (int i = 0; i < 8; i++) work(20);
@@ -117,24 +118,32 @@ FRAMES = {
     "default_none": (without(FULL, "open", "pragmas"), ALL,
                      parallel("f_nothing += N; " + CALLED, "default(none) shared(round, N) "
                      "reduction(+ : f_nothing)")),
-    "privates": (FULL, ALL, parallel("f_kept += 1; f_own = f_kept; BODY", "firstprivate(f_kept) private(f_own)")),
+    "privates": (FULL, ALL, parallel("f_kept += 1; f_own = f_kept; BODY",
+        "firstprivate(f_kept) private(f_own)")),
     "allocated": (FULL, ALL, parallel("f_own = f_kept; BODY",
-                                      "private(f_own) firstprivate(f_kept) allocate(omp_default_mem_alloc : f_own)")),
+                                      "private(f_own) firstprivate(f_kept) allocate(omp_default_mem_alloc : "
+                                      "f_own)")),
     "allocated_by_call": (FULL, ALL, parallel("""long *at = (long *)omp_alloc(64, omp_default_mem_alloc);
     at[3] = 1; BODY omp_free(at, omp_default_mem_alloc);""")),
     "copyin": (FULL, ALL, "f_copied = round;\n" + parallel("work(f_copied % 7); BODY", "copyin(f_copied)")),
-    "reductions": (FULL, ALL, parallel("f_all &= f_kept > 0; f_most = f_most > 5 ? f_most : 5; f_bits |= 4; BODY",
-                   "reduction(&& : f_all) reduction(max : f_most) reduction(| : f_bits) firstprivate(f_kept)")),
-    "more_reductions": (FULL, ALL, parallel("f_all = f_all || f_kept; f_least = f_least < 5 ? f_least : 5; f_bits ^= 4; "
+    "reductions": (FULL, ALL, parallel("f_all &= f_kept > 0; f_most = f_most > 5 ? f_most : 5; f_bits |= 4; "
+        "BODY",
+                   "reduction(&& : f_all) reduction(max : f_most) reduction(| : f_bits) "
+                   "firstprivate(f_kept)")),
+    "more_reductions": (FULL, ALL, parallel("f_all = f_all || f_kept; f_least = f_least < 5 ? f_least : 5; "
+        "f_bits ^= 4; "
                         "f_ones &= 3; f_product *= 2; BODY", "reduction(|| : f_all) reduction(min : f_least) "
-                        "reduction(^ : f_bits) reduction(& : f_ones) reduction(* : f_product) firstprivate(f_kept)")),
+                        "reduction(^ : f_bits) reduction(& : f_ones) reduction(* : f_product) "
+                        "firstprivate(f_kept)")),
     "reduced_array": (FULL, ALL, parallel("f_many[1] += 1; BODY", "reduction(+ : f_many[:4])")),
     "reduced_by_user": (FULL, ALL, parallel("f_two.a += 1; BODY", "reduction(mix : f_two)")),
     "reduced_in_tasks": (without(FULL, "open"), ALL, parallel(
         "\n#pragma omp task in_reduction(+ : f_of_tasks)\n    f_of_tasks += 1;\n    BODY",
         "reduction(task, + : f_of_tasks)")),
-    "flushes": (FULL, ALL, parallel("\n#pragma omp flush\n    BODY\n#pragma omp flush(f_shared)\n    work(3);")),
-    "flushes_of_order": (FULL, ALL, parallel("\n#pragma omp flush acq_rel\n    BODY\n#pragma omp flush release\n"
+    "flushes": (FULL, ALL, parallel("\n#pragma omp flush\n    BODY\n#pragma omp flush(f_shared)\n    "
+        "work(3);")),
+    "flushes_of_order": (FULL, ALL, parallel("\n#pragma omp flush acq_rel\n    BODY\n#pragma omp flush "
+        "release\n"
                                              "    work(3);")),
     "atomics": (FULL, ALL, parallel("""long got;
 #pragma omp atomic write seq_cst
@@ -187,11 +196,14 @@ FRAMES = {
     "auto": (SOME, ALL, loop("for schedule(auto)", "BODY", many="4 * N")),
     "runtime": (SOME, ALL, loop("for schedule(runtime)", "BODY", many="4 * N")),
     "simd_modifier": (SOME, ALL, loop("for schedule(simd : dynamic)", "BODY", many="4 * N")),
-    "chosen_schedule": (CLOSED, ALL, "omp_set_schedule(omp_sched_dynamic, 1);\n" + loop("for schedule(runtime)")),
+    "chosen_schedule": (CLOSED, ALL, "omp_set_schedule(omp_sched_dynamic, 1);\n" +
+        loop("for schedule(runtime)")),
     "collapse": (CLOSED, ALL, "#pragma omp parallel for CLAUSES collapse(2) schedule(static, 1)\n"
                  "    for (int i = 0; i < N; i++) for (int j = 0; j < 1; j++) { BODY }"),
-    "ordered": (SERIAL, ALL, loop("for ordered schedule(static, 1)", "work(5);\n#pragma omp ordered\n    { BODY }")),
-    "ordered_dynamic": (SOME, ALL, loop("for ordered schedule(dynamic)", "\n#pragma omp ordered threads\n    { BODY }",
+    "ordered": (SERIAL, ALL, loop("for ordered schedule(static, 1)",
+        "work(5);\n#pragma omp ordered\n    { BODY }")),
+    "ordered_dynamic": (SOME, ALL, loop("for ordered schedule(dynamic)",
+        "\n#pragma omp ordered threads\n    { BODY }",
                                         many="2 * N")),
     "doacross": (SERIAL, ALL, loop("for ordered(1) schedule(static, 1)", """
 #pragma omp ordered depend(sink : i - 1)
@@ -208,7 +220,8 @@ FRAMES = {
                                       "f_last = f_kept + i; BODY")),
     "lastprivate_conditional": (CLOSED, ALL, loop("for lastprivate(conditional : f_last) schedule(static, 1)",
                                                   "if (i == 1) { f_last = i; } BODY")),
-    "linear": (CLOSED, ALL, loop("for linear(f_step : 2) schedule(static, 1)", "work(f_step); BODY f_step += 2;")),
+    "linear": (CLOSED, ALL, loop("for linear(f_step : 2) schedule(static, 1)",
+        "work(f_step); BODY f_step += 2;")),
     "scan": (CLOSED.replace("pragmas ", ""), ALL, parallel("""
 #pragma omp for reduction(inscan, + : f_scanned)
     for (int i = 0; i < N; i++) { f_scanned += 1; each(round, &sum, &samples);
@@ -216,8 +229,10 @@ FRAMES = {
     f_many[i] = f_scanned; }""")),
     "parallel_for_simd": (BARE, ALL, loop("for simd schedule(static, 1)", "BODY")),
     "for_simd": (BARE, ALL, parallel(loop("for simd schedule(static, 1) aligned(f_many : 8)", CALLED, ""))),
-    "order_concurrent": (NO_CALLS, ALL, loop("for order(concurrent) schedule(static, 1)", CALLED, many="2 * N")),
-    "loop": (NO_CALLS, GNU, parallel("\n#pragma omp loop\n    for (int i = 0; i < 2 * N; i++) { " + CALLED + " }")),
+    "order_concurrent": (NO_CALLS, ALL, loop("for order(concurrent) schedule(static, 1)", CALLED,
+        many="2 * N")),
+    "loop": (NO_CALLS, GNU, parallel("\n#pragma omp loop\n    for (int i = 0; i < 2 * N; i++) { " + CALLED +
+        " }")),
     "parallel_loop": (NO_CALLS, GNU, "#pragma omp parallel loop CLAUSES\n"
                       "    for (int i = 0; i < 2 * N; i++) { " + CALLED + " }"),
     "not_equal": (CLOSED, ALL, loop("for schedule(static, 1)", "BODY").replace("i < N", "i != N")),
@@ -245,7 +260,8 @@ FRAMES = {
 
     "tasks": (ANY, ALL, tasks("task", many="3 * N")),
     "tasks_meet": (TASKS, ALL, tasks("task", "meet(); BODY")),
-    "task_of_each": (ANY, ALL, parallel("\n#pragma omp task\n    { BODY }\n#pragma omp taskwait\n    work(2);")),
+    "task_of_each": (ANY, ALL, parallel("\n#pragma omp task\n    { BODY }\n#pragma omp taskwait\n    "
+        "work(2);")),
     "task_if_false": (without(CLOSED, "open"), ALL, parallel("\n#pragma omp task if(0) shared(sum, samples)\n"
                                                              "    { BODY }")),
     "task_final": (ANY, ALL, tasks("task final(i > 1)", "\n#pragma omp task\n    { BODY }")),
@@ -287,26 +303,33 @@ FRAMES = {
     for (int i = 0; i < 4; i++) {
 #pragma omp task in_reduction(+ : f_of_tasks)
     { f_of_tasks += i; BODY } }""")),
-    "nested_tasks": (ANY, ALL, tasks("task", "\n#pragma omp task\n    { BODY }\n#pragma omp taskwait\n    work(2);")),
+    "nested_tasks": (ANY, ALL, tasks("task", "\n#pragma omp task\n    { BODY }\n#pragma omp taskwait\n    "
+        "work(2);")),
     "taskloop": (ANY, ALL, parallel("\n#pragma omp single\n#pragma omp taskloop grainsize(1)\n"
                                     "    for (int i = 0; i < 3 * N; i++) { BODY }")),
-    "taskloop_num_tasks": (ANY, ALL, parallel("\n#pragma omp single\n#pragma omp taskloop num_tasks(N) nogroup\n"
+    "taskloop_num_tasks": (ANY, ALL, parallel("\n#pragma omp single\n#pragma omp taskloop num_tasks(N) "
+        "nogroup\n"
                                               "    for (int i = 0; i < 3 * N; i++) { BODY }")),
-    "taskloop_reduction": (ANY, ALL, parallel("\n#pragma omp single\n#pragma omp taskloop reduction(+ : f_of_tasks)\n"
-                                              "    for (int i = 0; i < 3 * N; i++) { f_of_tasks += i; BODY }")),
-    "taskloop_simd": (without(ANY, "pragmas"), ALL, parallel("\n#pragma omp single\n#pragma omp taskloop simd\n"
+    "taskloop_reduction": (ANY, ALL, parallel("\n#pragma omp single\n#pragma omp taskloop reduction(+ : "
+        "f_of_tasks)\n"
+                                              "    for (int i = 0; i < 3 * N; i++) { f_of_tasks += i; BODY "
+                                              "}")),
+    "taskloop_simd": (without(ANY, "pragmas"), ALL,
+        parallel("\n#pragma omp single\n#pragma omp taskloop simd\n"
                       "    for (int i = 0; i < 3 * N; i++) { " + CALLED + " }")),
     "parallel_master_taskloop": (ANY, ALL, "#pragma omp parallel master taskloop num_threads(N)\n"
                                  "    for (int i = 0; i < 3 * N; i++) { BODY }"),
 
-    "cancel_parallel": (without(CLOSED, "sums"), ALL, parallel("BODY\n#pragma omp cancel parallel\n    work(2);"),
+    "cancel_parallel": (without(CLOSED, "sums"), ALL,
+        parallel("BODY\n#pragma omp cancel parallel\n    work(2);"),
                         "cancels"),
     "cancel_not": (without(CLOSED, "sums"), ALL, parallel("""
 #pragma omp cancellation point parallel
     BODY
 #pragma omp cancel parallel if(round < 0)
     work(2);"""), "cancels"),
-    "cancel_for": (ANY, ALL, parallel("\n#pragma omp for schedule(static)\n    for (int i = 0; i < N; i++) {\n"
+    "cancel_for": (ANY, ALL, parallel("\n#pragma omp for schedule(static)\n    for (int i = 0; i < N; i++) "
+        "{\n"
                                       "#pragma omp cancellation point for\n    { BODY }\n"
                                       "#pragma omp cancel for if(round < 0)\n    }"), "cancels"),
     "cancel_sections": (ANY, ALL, "#pragma omp parallel sections\n    {\n#pragma omp section\n    { BODY\n"
@@ -322,10 +345,12 @@ FRAMES = {
     }"""), "cancels"),
 
     "nested": (without(SOME, "lasting", "bounded", "alone"), ALL,
-               "omp_set_max_active_levels(2);\n#pragma omp parallel num_threads(2) reduction(+ : sum, samples)\n"
+               "omp_set_max_active_levels(2);\n#pragma omp parallel num_threads(2) reduction(+ : sum, "
+               "samples)\n"
                "    {\n#pragma omp parallel num_threads(N) reduction(+ : sum, samples)\n    { BODY }\n    }"),
     "nested_in_one": (FRESH, ALL, "#pragma omp parallel num_threads(1) reduction(+ : sum, samples)\n"
-                      "    {\n#pragma omp parallel num_threads(N) reduction(+ : sum, samples)\n    { BODY }\n    }"),
+                      "    {\n#pragma omp parallel num_threads(N) reduction(+ : sum, samples)\n    { BODY "
+                      "}\n    }"),
     "nested_inactive": (without(ANY, "team"), ALL, parallel(
         "\n#pragma omp parallel num_threads(1)\n    { long sum = 0, samples = 0; BODY }")),
     "nested_serialized": (without(ANY, "team"), ALL, "omp_set_max_active_levels(1);\n" + parallel(
@@ -343,19 +368,23 @@ FRAMES = {
                    "    for (int i = 0; i < 6; i++) { long sum = 0, samples = 0; " + CALLED + " }"),
     "teams_distribute_simd": (without(LONELY, "bounded", "alone", "pragmas", "sums"), ALL,
                               "#pragma omp teams distribute simd num_teams(2)\n"
-                              "    for (int i = 0; i < 6; i++) { long sum = 0, samples = 0; " + CALLED + " }"),
+                              "    for (int i = 0; i < 6; i++) { long sum = 0, samples = 0; " + CALLED +
+                              " }"),
     "distribute_parallel_for": (without(SOME, "lasting"), ALL,
                                 "#pragma omp teams distribute parallel for num_teams(1) num_threads(N) "
                                 "reduction(+ : sum, samples)\n    for (int i = 0; i < 3 * N; i++) { BODY }"),
     "distribute_parallel_for_simd": (without(SOME, "lasting", "pragmas"), ALL,
-                                     "#pragma omp teams distribute parallel for simd num_teams(1) num_threads(N) "
-                                     "reduction(+ : sum, samples)\n    for (int i = 0; i < 3 * N; i++) { BODY }"),
+                                     "#pragma omp teams distribute parallel for simd num_teams(1) "
+                                     "num_threads(N) "
+                                     "reduction(+ : sum, samples)\n    for (int i = 0; i < 3 * N; i++) { "
+                                     "BODY }"),
     "teams_loop": (without(NO_CALLS, "lasting", "bounded", "alone", "team"), GNU,
                    "#pragma omp teams loop num_teams(2) reduction(+ : sum, samples)\n"
                    "    for (int i = 0; i < 6; i++) { " + CALLED + " }"),
     "target": (ON_TARGET, ALL, "#pragma omp target map(tofrom : sum, samples)\n"
                "#pragma omp parallel num_threads(N) reduction(+ : sum, samples)\n    { BODY }"),
-    "target_parallel": (ON_TARGET, ALL, "#pragma omp target parallel num_threads(N) map(tofrom : sum, samples) "
+    "target_parallel": (ON_TARGET, ALL, "#pragma omp target parallel num_threads(N) map(tofrom : sum, "
+        "samples) "
                         "reduction(+ : sum, samples)\n    { BODY }"),
     "target_parallel_for": (without(CLOSED, "lasting", "local"), ALL,
                             "#pragma omp target parallel for num_threads(N) schedule(static, 1) "
@@ -372,15 +401,19 @@ FRAMES = {
                       "#pragma omp parallel for num_threads(N) schedule(static, 1)\n"
                       "    for (int i = 0; i < N; i++) { BODY }\n#pragma omp taskwait"),
 
-    "lambda": (FULL, PLUS, "auto f_does = [&](long &sum, long &samples) { (void)sum, (void)samples; BODY };\n" +
+    "lambda": (FULL, PLUS, "auto f_does = [&](long &sum, long &samples) { (void)sum, (void)samples; BODY "
+        "};\n" +
                parallel("f_does(sum, samples);")),
     "region_in_lambda": (FULL, PLUS, "[&] {\n" + parallel("BODY") + "\n    }();"),
-    "range_for": (CLOSED, PLUS, "std::vector<int> f_vector(N);\n#pragma omp parallel for CLAUSES schedule(static, 1)\n"
+    "range_for": (CLOSED, PLUS, "std::vector<int> f_vector(N);\n#pragma omp parallel for CLAUSES "
+        "schedule(static, 1)\n"
                   "    for (int &i : f_vector) { i++; BODY }"),
-    "iterators": (CLOSED, PLUS, "std::vector<int> f_vector(N);\n#pragma omp parallel for CLAUSES schedule(static, 1)\n"
+    "iterators": (CLOSED, PLUS, "std::vector<int> f_vector(N);\n#pragma omp parallel for CLAUSES "
+        "schedule(static, 1)\n"
                   "    for (auto i = f_vector.begin(); i < f_vector.end(); ++i) { ++*i; BODY }"),
     "exceptions": (FULL, PLUS, parallel("BODY try { work(3); throw 1; } catch (int n) { work(n); }")),
     "object": (FULL, PLUS, parallel("tally f_object; f_object.add(3); BODY")),
-    "object_private": (FULL, PLUS, "tally f_object;\n" + parallel("f_object.add(3); BODY", "firstprivate(f_object)")),
+    "object_private": (FULL, PLUS, "tally f_object;\n" + parallel("f_object.add(3); BODY",
+        "firstprivate(f_object)")),
     "attribute": (FULL, "g++", "[[omp::directive(parallel reduction(+ : sum, samples))]]\n    { BODY }"),
 }

@@ -139,7 +139,9 @@ def source(choice):
     head = HEAD + (PLUS_HEAD if choice["language"] == "c++" else "")
     text = "\n".join([head, before, declarations, MAIN])
     text = fill(text, ASK=ask, REGION=region, AFTER=after, OUT=OUTS[choice["out"]])
-    schedule = choice["schedule"].replace("nonmonotonic : ", "") if "ordered" in region else choice["schedule"]
+    schedule = choice["schedule"]
+    if "ordered" in region:
+        schedule = schedule.replace("nonmonotonic : ", "")
     text = fill(text, CLAUSES=" ".join(clause for clause in clauses if clause), SCHEDULE=schedule,
                 ROUNDS=choice["rounds"], WORK=choice["work"])
     more = [f"#include <{name}>\n" for word, name in INCLUDES.items() if word in text]

@@ -11,9 +11,10 @@ hunt.py [--first SEED] [--count N]   tries so many seeds: 1 and 300 where nothin
                                      that can have it, and runs it plain five times
         [--plain]                    the same with the programs of the seeds
 
-First it looks at the generator (check.py). Each program runs plain, twice; what differs then is left out. Then it runs on one context beside another
-program, with teams that keep their sizes (gathered or folded) as well, and under chaos. Output and exit
-status have to be the same. The exit status is 1 if one wasn't, or if the generator isn't as it should be.
+First it looks at the generator (check.py). Each program runs plain, twice; what differs then is left out.
+Then it runs on one context beside another program, with teams that keep their sizes (gathered or folded) as
+well, and under chaos. Output and exit status have to be the same. The exit status is 1 if one wasn't, or if
+the generator isn't as it should be.
 """
 
 import argparse

@@ -12,8 +12,10 @@ def loop(body, clauses="SCHEDULE CLAUSES", many=256):
 CELLS = "static long cells[256];"
 
 PURE = {
-    "reduced_by_and": ("", "int all = 1, any = 0;\n" + loop("all = all && work(i) >= 0; any = any || i == 77;",
-                       "SCHEDULE reduction(&& : all) reduction(|| : any) CLAUSES"), "result += all * 2 + any;"),
+    "reduced_by_and": ("", "int all = 1, any = 0;\n" +
+        loop("all = all && work(i) >= 0; any = any || i == 77;",
+                       "SCHEDULE reduction(&& : all) reduction(|| : any) CLAUSES"),
+                       "result += all * 2 + any;"),
     "reduced_floats": ("", "float least = 1e9f, most = -1e9f;\n" + loop(
         "float v = (i * 37 % 101) - 50.0f; if (v < least) least = v; if (v > most) most = v;",
         "SCHEDULE reduction(min : least) reduction(max : most) CLAUSES"),
@@ -30,7 +32,8 @@ PURE = {
     initializer(omp_priv = {1 << 20, -1})""", "struct range of = {1 << 20, -1};\n" + loop(
         "long v = work(i) * 7919 % 509; if (v < of.least) of.least = v; if (v > of.most) of.most = v;",
         "SCHEDULE reduction(widen : of) CLAUSES"), "result += of.least + 1000 * of.most;"),
-    "reduced_minus": ("", loop("sum -= work(i) * 2;", "SCHEDULE reduction(- : sum) CLAUSES"), "result += sum;"),
+    "reduced_minus": ("", loop("sum -= work(i) * 2;", "SCHEDULE reduction(- : sum) CLAUSES"),
+        "result += sum;"),
     "reduced_bytes": ("", "unsigned char bits = 0;\n" + loop("bits ^= (unsigned char)(i * 29);",
                       "SCHEDULE reduction(^ : bits) CLAUSES"), "result += bits;"),
     "reduced_in_region": ("", """long inner = 0;
@@ -143,7 +146,8 @@ static int order(const void *a, const void *b) { return *(const int *)a - *(cons
     for (int i = 0; i < 256; i++) { before[i] = running;
 #pragma omp scan exclusive(running)
     running += i % 11; }""", mixed("before[i]")),
-    "prefix_by_doubling": ("static long now_[256], then_[256];", """for (int i = 0; i < 256; i++) now_[i] = i % 7;
+    "prefix_by_doubling": ("static long now_[256], then_[256];",
+        """for (int i = 0; i < 256; i++) now_[i] = i % 7;
     for (int by = 1; by < 256; by *= 2) {
 #pragma omp parallel for SCHEDULE CLAUSES
     for (int i = 0; i < 256; i++) then_[i] = now_[i] + (i >= by ? now_[i - by] : 0);
@@ -172,7 +176,8 @@ static int order(const void *a, const void *b) { return *(const int *)a - *(cons
 static double scaled(double x, double by) { return x * by + 1; }""", """
 #pragma omp parallel for simd CLAUSES
     for (int i = 0; i < 256; i++) y[i] = scaled(i, round);""", mixed("y[i]")),
-    "linear": (CELLS, "long at = 5;\n" + loop("cells[i] += at + round; at += 3;", "linear(at : 3) SCHEDULE CLAUSES"),
+    "linear": (CELLS, "long at = 5;\n" + loop("cells[i] += at + round; at += 3;",
+        "linear(at : 3) SCHEDULE CLAUSES"),
                mixed("cells[i]") + " result += at;"),
     "firstprivate_array": (CELLS, "long table[8]; for (int i = 0; i < 8; i++) table[i] = i * i;\n" + loop(
         "table[i % 8] = i % 8 * 7; cells[i] += table[i % 8];", "firstprivate(table) SCHEDULE CLAUSES"),
@@ -208,12 +213,14 @@ static double scaled(double x, double by) { return x * by + 1; }""", """
 #pragma omp for SCHEDULE nowait
     for (int i = 0; i < 512; i++) own[i * 7919 % 16]++;
 #pragma omp critical(adding)
-    for (int k = 0; k < 16; k++) bins[k] += own[k]; }""", "for (int i = 0; i < 16; i++) result = result * 31 + bins[i];"),
+    for (int k = 0; k < 16; k++) bins[k] += own[k]; }""",
+        "for (int i = 0; i < 16; i++) result = result * 31 + bins[i];"),
     "histogram_by_locks": ("static long bins[16]; static omp_lock_t of[16];", """
     if (round == 0) for (int i = 0; i < 16; i++) omp_init_lock(&of[i]);
 """ + loop("int at = i * 7919 % 16; omp_set_lock(&of[at]); bins[at] += i; omp_unset_lock(&of[at]);"),
                            "for (int i = 0; i < 16; i++) result = result * 31 + bins[i];"),
-    "least_by_atomic": ("static long least;", "least = 1 << 20;\n" + loop("""long v = work(i) * 7919 % 509 + 7;
+    "least_by_atomic": ("static long least;", "least = 1 << 20;\n" +
+        loop("""long v = work(i) * 7919 % 509 + 7;
 #pragma omp critical
         if (v < least) least = v;"""), "result += least;"),
     "copied_to_all": (CELLS, """
@@ -225,12 +232,15 @@ static double scaled(double x, double by) { return x * by + 1; }""", """
     for (int i = 0; i < 256; i++) cells[i] += given; }""", mixed("cells[i]")),
     "threadprivate_scratch": ("static long scratch[8];\n#pragma omp threadprivate(scratch)\n" + CELLS, loop(
         "for (int k = 0; k < 8; k++) scratch[k] = i * k; cells[i] += scratch[i % 8];"), mixed("cells[i]")),
-    "alloca": (CELLS, loop("long *own = (long *)__builtin_alloca(64); for (int k = 0; k < 8; k++) own[k] = i + k;\n"
+    "alloca": (CELLS, loop("long *own = (long *)__builtin_alloca(64); for (int k = 0; k < 8; k++) own[k] = "
+        "i + k;\n"
                            "        cells[i] += own[i % 8];"), mixed("cells[i]")),
     "lines_of_text": ("static char text[64 * 8 + 1];", loop(
-        'char line[12]; snprintf(line, sizeof line, "%07d\\n", i * 31 + (int)round); memcpy(text + i * 8, line, 8);',
+        'char line[12]; snprintf(line, sizeof line, "%07d\\n", i * 31 + (int)round); memcpy(text + i * 8, '
+            'line, 8);',
         many=64), "for (int i = 0; text[i]; i++) result = result * 31 + text[i];"),
-    "parsed_numbers": (CELLS, loop('char t[24]; snprintf(t, sizeof t, "%d.5", i); cells[i] += (long)(2 * atof(t));'),
+    "parsed_numbers": (CELLS, loop('char t[24]; snprintf(t, sizeof t, "%d.5", i); cells[i] += (long)(2 * '
+        'atof(t));'),
                        mixed("cells[i]")),
     "powers": ("static double cells[256];", loop("cells[i] = floor(1e6 * (exp(i * 0.01) + log(i + 1.0) + "
                "pow(i, 0.5) + atan2(i, 3) + cbrt(i)) + 0.5);"), mixed("cells[i]")),
@@ -239,19 +249,23 @@ static double scaled(double x, double by) { return x * by + 1; }""", """
         "b->by[k] += k * 0.5 * (b->kind + 1); b->at[k] += b->by[k]; }", many=64),
                    mixed("bodies[i].at[2] * 4", 64)),
     "forces": ("static double at[48], force[48];", "for (int i = 0; i < 48; i++) at[i] = i * 1.5;\n" + loop(
-        "double f = 0; for (int j = 0; j < 48; j++) if (j != i) f += 1 / (at[i] - at[j]); force[i] = f;", many=48),
+        "double f = 0; for (int j = 0; j < 48; j++) if (j != i) f += 1 / (at[i] - at[j]); force[i] = f;",
+            many=48),
                mixed("force[i] * 1e6", 48)),
     "by_function_pointer": (CELLS + """
 static long one(long n) { return n + 1; } static long two(long n) { return n * 2; }
-static long (*const of[2])(long) = {one, two};""", loop("cells[i] += of[i % 2](work(i));"), mixed("cells[i]")),
+static long (*const of[2])(long) = {one, two};""", loop("cells[i] += of[i % 2](work(i));"),
+    mixed("cells[i]")),
     "recursion": (CELLS + "\n__attribute__((noinline)) static long hanoi(int n) "
-                  "{ return n ? 2 * hanoi(n - 1) + 1 : 0; }", loop("cells[i] += hanoi(i % 10);"), mixed("cells[i]")),
+                  "{ return n ? 2 * hanoi(n - 1) + 1 : 0; }", loop("cells[i] += hanoi(i % 10);"),
+                  mixed("cells[i]")),
     "switches": (CELLS, loop("""switch (i % 5) { case 0: cells[i] += 3; break; case 1: cells[i] ^= i; break;
         case 2: cells[i] = work(i); break; default: cells[i] += i * round; }"""), mixed("cells[i]")),
     "bits_of_words": ("static unsigned words[64];", loop(
         "unsigned w = i * 2654435761u; words[i] = (w << 7 | w >> 25) ^ __builtin_popcount(w);", many=64),
                       mixed("words[i]", 64)),
-    "gathered_by_index": (CELLS + " static int from[256];", "for (int i = 0; i < 256; i++) from[i] = i * 7919 % 256;\n" +
+    "gathered_by_index": (CELLS + " static int from[256];",
+        "for (int i = 0; i < 256; i++) from[i] = i * 7919 % 256;\n" +
                           loop("cells[i] += from[from[i]] * 3;"), mixed("cells[i]")),
     "scattered": (CELLS, loop("cells[i * 77 % 256] += work(i);"), mixed("cells[i]")),
     "life": ("static char now_[34][34], then_[34][34];", """
@@ -272,11 +286,13 @@ static long (*const of[2])(long) = {one, two};""", loop("cells[i] += of[i % 2](w
     for (int i = 0; i < 24; i++) if (i != k) for (int j = 0; j < 24; j++)
         if (j != k && far_[i][k] + far_[k][j] < far_[i][j]) far_[i][j] = far_[i][k] + far_[k][j];
     }""", "for (int i = 0; i < 24; i++) result = result * 31 + far_[i][23 - i];"),
-    "runtime_bounds": (CELLS, "int from = (int)(round % 7), to = 250 + (int)(round % 5), by = 1 + (int)(round % 3);\n"
+    "runtime_bounds": (CELLS, "int from = (int)(round % 7), to = 250 + (int)(round % 5), by = 1 + "
+        "(int)(round % 3);\n"
                        "#pragma omp parallel for SCHEDULE CLAUSES\n"
                        "    for (int i = from; i < to; i += by) cells[i] += work(i);", mixed("cells[i]")),
     "unsigned_steps_back": (CELLS, "#pragma omp parallel for SCHEDULE CLAUSES\n"
-                            "    for (unsigned long i = 255; i > 0; i -= 5) cells[i] += i + round;", mixed("cells[i]")),
+                            "    for (unsigned long i = 255; i > 0; i -= 5) cells[i] += i + round;",
+                            mixed("cells[i]")),
     "by_pointer": (CELLS, "#pragma omp parallel for SCHEDULE CLAUSES\n"
                    "    for (long *at = cells; at < cells + 256; at++) *at += (at - cells) * 3 + round;",
                    mixed("cells[i]")),
@@ -292,18 +308,22 @@ static long (*const of[2])(long) = {one, two};""", loop("cells[i] += of[i % 2](w
 PLUS = {
     "vectors": ("", "std::vector<long> all(256, 3);\n" + loop("all[i] = work(i) + round;"), mixed("all[i]")),
     "vector_of_vectors": ("", "std::vector<std::vector<int>> rows(32);\n" + loop(
-        "for (int j = 0; j <= i; j++) rows[i].push_back(i * j);", many=32), mixed("rows[i].back() + rows[i].size()", 32)),
+        "for (int j = 0; j <= i; j++) rows[i].push_back(i * j);", many=32),
+            mixed("rows[i].back() + rows[i].size()", 32)),
     "iterators": ("", """std::vector<long> all(256, round);
 #pragma omp parallel for SCHEDULE CLAUSES
     for (auto at = all.begin(); at < all.end(); ++at) *at += at - all.begin();""", mixed("all[i]")),
     "lambdas": (CELLS, "auto scaled = [&](long n) { return n * (round + 1); };\n" +
                 loop("cells[i] += scaled(work(i));"), mixed("cells[i]")),
-    "region_in_lambda": (CELLS, "auto fill = [&](long by) {\n" + loop("cells[i] += by * i;") + "\n    };\n    fill(round);",
+    "region_in_lambda": (CELLS, "auto fill = [&](long by) {\n" + loop("cells[i] += by * i;") +
+        "\n    };\n    fill(round);",
                          mixed("cells[i]")),
     "functions": (CELLS, "std::function<long(long)> of = [round](long n) { return n + round; };\n" +
                   loop("cells[i] += of(i);"), mixed("cells[i]")),
-    "templates": ("""template <typename T_, int by> __attribute__((noinline)) static T_ scaled(T_ n) { return n * by; }
-static double cells[256];""", loop("cells[i] = scaled<double, 3>(i) + scaled<int, 5>(i);"), mixed("cells[i]")),
+    "templates": ("""template <typename T_, int by> __attribute__((noinline)) static T_ scaled(T_ n) {
+        return n * by; }
+static double cells[256];""", loop("cells[i] = scaled<double, 3>(i) + scaled<int, 5>(i);"),
+    mixed("cells[i]")),
     "template_with_region": ("""static double cells[256];
 template <typename F> static void each_of(int many, F f) {
 #pragma omp parallel for SCHEDULE
@@ -317,21 +337,29 @@ static double cells[64];""", loop("shape *s = i % 2 ? (shape *)new square(i) : (
     "strings": ("", "std::vector<std::string> names(64);\n" + loop(
         'names[i] = "n" + std::to_string(i * 17) + std::string(i % 5, 33);', many=64),
                 mixed("names[i].size() * 100 + names[i][1]", 64)),
-    "maps_by_iteration": (CELLS, loop("std::map<int, int> of; for (int j = 0; j < 20; j++) of[j * i % 7] += j;\n"
-                                      "        for (auto &p : of) cells[i] += p.first * p.second;"), mixed("cells[i]")),
-    "sorted_by_iteration": (CELLS, loop("std::vector<int> v; for (int j = 0; j < 20; j++) v.push_back(j * i % 13);\n"
+    "maps_by_iteration": (CELLS, loop("std::map<int, int> of; for (int j = 0; j < 20; j++) of[j * i % 7] += "
+        "j;\n"
+                                      "        for (auto &p : of) cells[i] += p.first * p.second;"),
+                                      mixed("cells[i]")),
+    "sorted_by_iteration": (CELLS, loop("std::vector<int> v; for (int j = 0; j < 20; j++) v.push_back(j * i "
+        "% 13);\n"
                                         "        std::sort(v.begin(), v.end()); cells[i] += v[i % 20];"),
                             mixed("cells[i]")),
-    "engines_by_iteration": (CELLS, loop("std::mt19937 engine(i); cells[i] += engine() % 1000;"), mixed("cells[i]")),
+    "engines_by_iteration": (CELLS, loop("std::mt19937 engine(i); cells[i] += engine() % 1000;"),
+        mixed("cells[i]")),
     "complex_numbers": ("", "std::vector<std::complex<double>> z(64);\n" + loop(
         "z[i] = std::complex<double>(i, 1) * std::complex<double>(1, -i);", many=64),
                         mixed("z[i].real() + z[i].imag()", 64)),
-    "caught_exceptions": (CELLS, loop("try { if (i % 16 == 0) throw i; cells[i] += 2; } catch (int n) { cells[n] += 5; }"),
+    "caught_exceptions": (CELLS, loop("try { if (i % 16 == 0) throw i; cells[i] += 2; } catch (int n) { "
+        "cells[n] += 5; }"),
                           mixed("cells[i]")),
-    "reduced_objects": ("""struct mean { double all = 0; long many = 0; void add(const mean &m) { all += m.all; many += m.many; } };
+    "reduced_objects": ("""struct mean { double all = 0; long many = 0; void add(const mean &m) {
+        all += m.all; many += m.many; } };
 #pragma omp declare reduction(join : mean : omp_out.add(omp_in))""", "mean m;\n" + loop(
-        "m.all += i % 17; m.many++;", "SCHEDULE reduction(join : m) CLAUSES"), "result += (long)m.all + m.many;"),
-    "private_objects": (CELLS, "std::vector<long> own(4, 2);\n" + loop("own[i % 4] = i; cells[i] += own[i % 4];",
+        "m.all += i % 17; m.many++;", "SCHEDULE reduction(join : m) CLAUSES"),
+            "result += (long)m.all + m.many;"),
+    "private_objects": (CELLS, "std::vector<long> own(4, 2);\n" +
+        loop("own[i % 4] = i; cells[i] += own[i % 4];",
                         "firstprivate(own) SCHEDULE CLAUSES"), mixed("cells[i]")),
     "unique_pointers": (CELLS, loop("std::unique_ptr<long[]> own(new long[8]()); own[i % 8] = i;\n"
                                     "        cells[i] += own[i % 8];"), mixed("cells[i]")),

@@ -42,20 +42,23 @@ __attribute__((unused)) static void meet(void) {
     long all = (__atomic_add_fetch(&came, 1, __ATOMIC_SEQ_CST) + N - 1) / N * N;
     while (__atomic_load_n(&came, __ATOMIC_SEQ_CST) < all) sched_yield(); }
 __attribute__((unused)) static int memory_file(void) { return (int)syscall(SYS_memfd_create, "hunt", 0); }
-__attribute__((unused)) static void *tell(void *result) { printf("%lu\\n", *(unsigned long *)result); return 0; }
+__attribute__((unused)) static void *tell(void *result) { printf("%lu\\n", *(unsigned long *)result);
+        return 0; }
 static unsigned long last_word;
 __attribute__((unused)) static void tell_last(void) { printf("%lu\\n", last_word); }
 """
 
 # name: what it is told by, in the text
-INCLUDES = {"std::atomic": "atomic", "std::thread": "thread", "std::this_thread": "thread", "thrd_": "threads.h",
+INCLUDES = {"std::atomic": "atomic", "std::thread": "thread", "std::this_thread": "thread",
+    "thrd_": "threads.h",
             "tss_": "threads.h", "std::mutex": "mutex", "std::set": "set", "std::mt19937": "random",
             "std::ostringstream": "sstream", "std::vector": "vector", "std::string": "string",
             "std::stoul": "string", "std::sort": "algorithm", "std::max": "algorithm", "std::array": "array",
             "std::complex": "complex", "std::map": "map", "std::function": "functional",
             "std::accumulate": "numeric", "std::uncaught": "exception", "std::unique_ptr": "memory",
             "abi::": "cxxabi.h", "mmap": "sys/mman.h", "memfd_create(": "sys/mman.h", "waitpid": "sys/wait.h",
-            "WEXITSTATUS": "sys/wait.h", "posix_spawn": "spawn.h", "prctl(": "sys/prctl.h", "signal": "signal.h",
+            "WEXITSTATUS": "sys/wait.h", "posix_spawn": "spawn.h", "prctl(": "sys/prctl.h",
+            "signal": "signal.h",
             "sig": "signal.h", "sem_": "semaphore.h", "setpriority": "sys/resource.h", "locale_t": "locale.h",
             "h_errno": "netdb.h", "__res_state": "resolv.h", "__ctype_b_loc": "ctype.h",
             "ucontext_t": "ucontext.h", "get_nprocs": "sys/sysinfo.h", "jmp_buf": "setjmp.h",

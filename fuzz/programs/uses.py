@@ -33,7 +33,8 @@ USES = {
         if (__atomic_compare_exchange_n(&most, &had, me, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) break;""",
                 "result += most; most = 0;"),
     "first_and_last_differ": ("rank ticket", "each", "", """long me = who;
-    if (me == 0) """ + TAKE.format(3) + " else if (me == T - 1) " + TAKE.format(5) + " else " + TAKE.format(1),
+    if (me == 0) """ + TAKE.format(3) + " else if (me == T - 1) " + TAKE.format(5) + " else " +
+        TAKE.format(1),
                               TAKEN),
     "mixed_up": ("rank ticket", "each", "", TAKE.format("(unsigned)(who) * 2654435761u % 1009"), TAKEN),
     "seeded": ("rank ticket", "each", "", """unsigned seed = (unsigned)(who) * 17 + 1; long mine = 0;
@@ -58,19 +59,23 @@ USES = {
     taken = taken * 31 % 65521 + me + 1; __atomic_store_n(&turn, me + 1, __ATOMIC_SEQ_CST);""",
               TAKEN + " turn = 0;"),
     "blocks_of_file": ("rank ticket", "each", "static int f;\n"
-        "__attribute__((constructor)) static void open_it(void) { f = memory_file(); }", """char byte = 'x'; pwrite(f, &byte, 1, (who) * 3);""",
+        "__attribute__((constructor)) static void open_it(void) { f = memory_file(); }",
+            """char byte = 'x'; pwrite(f, &byte, 1, (who) * 3);""",
         "result += lseek(f, 0, SEEK_END); ftruncate(f, 0);"),
-    "rounding_kept": ("rank ticket", "each", "", """int way[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    "rounding_kept": ("rank ticket", "each", "", """int way[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD,
+        FE_TOWARDZERO};
     long me = who; fesetround(way[me % 4]); sched_yield(); """ +
         TAKE.format("(fegetround() == way[me % 4]) * (me + 1)") + " fesetround(FE_TONEAREST);", TAKEN),
     "mask_kept": ("rank ticket", "each", "", """long me = who; sigset_t s, was; sigemptyset(&s);
     sigaddset(&s, SIGRTMIN + me % 8); pthread_sigmask(SIG_SETMASK, &s, &was); sched_yield();
-    pthread_sigmask(SIG_SETMASK, &was, &s); """ + TAKE.format("sigismember(&s, SIGRTMIN + me % 8) * (me + 1)"),
+    pthread_sigmask(SIG_SETMASK, &was, &s); """ + TAKE.format("sigismember(&s, SIGRTMIN + me % 8) * (me + "
+        "1)"),
                   TAKEN),
 
     # How it gets out of a region.
     "by_return": (WHOEVER, "each", SEEN + """
-__attribute__((noinline)) static int returned(void) { return slot(who); }""", "met[returned()] = 1;", COUNTED),
+__attribute__((noinline)) static int returned(void) { return slot(who); }""", "met[returned()] = 1;",
+    COUNTED),
     "by_pointer": (WHOEVER, "each", SEEN + """
 __attribute__((noinline)) static void put(unsigned long *to) { *to = who; }""",
                    "unsigned long is; put(&is); met[slot(is)] = 1;", COUNTED),
@@ -85,11 +90,13 @@ __attribute__((constructor)) static void map_it(void) {
     "by_file": (WHOEVER, "each", "static int f; static char all[MOST];\n"
                 "__attribute__((constructor)) static void open_it(void) { f = memory_file(); }",
                 """char one = 1; pwrite(f, &one, 1, slot(who));""",
-                "for (long i = pread(f, all, MOST, 0); i > 0; i--) result += all[i - 1];\n    ftruncate(f, 0);"),
+                "for (long i = pread(f, all, MOST, 0); i > 0; i--) result += all[i - 1];\n    ftruncate(f, "
+                "0);"),
     "by_pipe": (WHOEVER, "each", SEEN + """ static int ends[2];
 __attribute__((constructor)) static void open_it(void) { pipe(ends); }""",
                 "int s = slot(who); write(ends[1], &s, sizeof s);",
-                "for (int i = 0, s; i < N; i++) { read(ends[0], &s, sizeof s); met[s] = 1; }\n    " + COUNTED),
+                "for (int i = 0, s; i < N; i++) { read(ends[0], &s, sizeof s); met[s] = 1; }\n    " +
+                COUNTED),
     "by_output": (WHOEVER, "each", SEEN,
                   'if (!__atomic_exchange_n(&met[slot(who)], 1, __ATOMIC_SEQ_CST)) write(1, "x", 1);',
                   "memset(met, 0, sizeof met);"),
@@ -121,12 +128,15 @@ __attribute__((constructor)) static void handle(void) { signal(SIGUSR1, take); }
     "by_longjmp": (WHOEVER, "each", SEEN, """jmp_buf back; int s = setjmp(back);
     if (!s) longjmp(back, slot(who) + 1);
     met[s - 1] = 1;""", COUNTED),
-    "by_exception": (WHOEVER, "each c++", SEEN, "try { throw slot(who); } catch (int s) { met[s] = 1; }", COUNTED),
+    "by_exception": (WHOEVER, "each c++", SEEN, "try { throw slot(who); } catch (int s) { met[s] = 1; }",
+        COUNTED),
     "by_environment": (WHOEVER, "each", "", """char name[32];
     snprintf(name, sizeof name, "HUNT_%d", slot(who)); setenv(name, "1", 1);""",
-                       """for (int i = 0; i < MOST; i++) { char name[32]; snprintf(name, sizeof name, "HUNT_%d", i);
+                       """for (int i = 0; i < MOST; i++) { char name[32]; snprintf(name, sizeof name,
+        "HUNT_%d", i);
         if (i > 2000) break; if (getenv(name)) result++, unsetenv(name); }"""),
-    "by_length_of_list": (WHOEVER, "each c++", "static std::set<unsigned long> all; static std::mutex adding;",
+    "by_length_of_list": (WHOEVER, "each c++", "static std::set<unsigned long> all; static std::mutex "
+        "adding;",
                           "{ std::lock_guard<std::mutex> held(adding); all.insert(who); }",
                           "result += all.size(); all.clear();"),
 
@@ -159,7 +169,8 @@ __attribute__((constructor)) static void handle(void) { signal(SIGUSR2, take); }
                        "noted = who; raise(SIGUSR2);", TAKEN),
     "repeats": ("count procs told", "", "", "for (int i = 0; i < (int)(who) % 97; i++) " + TAKE.format(1),
                 TAKEN),
-    "remainders": ("count procs", "", "", "for (int i = 0; i < 24; i++) " + TAKE.format("i % (int)(who) == 0"),
+    "remainders": ("count procs", "", "", "for (int i = 0; i < 24; i++) " +
+        TAKE.format("i % (int)(who) == 0"),
                    TAKEN),
     "scratch_of_count": ("count", "", "", """long *mine = (long *)calloc((who) + 1, sizeof(long)), all = 0;
     for (int i = 0; i < (int)(who); i++) mine[i] = i + round;
@@ -172,13 +183,16 @@ __attribute__((constructor)) static void handle(void) { signal(SIGUSR2, take); }
 #pragma omp atomic
         done++;
     }
-    __atomic_store_n(&said, (long)(who), __ATOMIC_SEQ_CST);""", "result += 1000 * done / (said * 10) + said; done = 0;"),
+    __atomic_store_n(&said, (long)(who), __ATOMIC_SEQ_CST);""",
+        "result += 1000 * done / (said * 10) + said; done = 0;"),
     "weak_scaling_reduced": ("count procs", "each", "static long said;", """samples += 10;
-    __atomic_store_n(&said, (long)(who), __ATOMIC_SEQ_CST);""", "result += 1000 * samples / (said * 10) + said;"),
+    __atomic_store_n(&said, (long)(who), __ATOMIC_SEQ_CST);""",
+        "result += 1000 * samples / (said * 10) + said;"),
     "sized_by_count": ("count", "each", "static int done[MOST];", """int me = omp_get_thread_num();
     int size = 64 / (int)(who), first = me * size, last = me == (int)(who) - 1 ? 64 : first + size;
     for (int i = first; i < last; i++) done[i] += 1;""", DONE),
-    "chunks_by_count": ("count", "each open", "static int done[64];", """int each_ = 64 / (int)(who) + 1, mine = 0;
+    "chunks_by_count": ("count", "each open", "static int done[64];",
+        """int each_ = 64 / (int)(who) + 1, mine = 0;
 #pragma omp for schedule(static, each_)
     for (int i = 0; i < 64; i++) done[i] += ++mine;""", DONE),
     "wait_for_count": ("count", "each waits", "static int arrived;",
@@ -236,7 +250,8 @@ ALONE = {
                               "held += round + 1;\n    " + TAKE.format("held"), TAKEN),
     "thread_local_carried": ("each lasting", "static __thread long held;",
                              "held += round + 1;\n    " + TAKE.format("held"), TAKEN),
-    "seed_kept": ("each lasting", "static __thread unsigned seed = 7;", TAKE.format("rand_r(&seed) % 1000"), TAKEN),
+    "seed_kept": ("each lasting", "static __thread unsigned seed = 7;", TAKE.format("rand_r(&seed) % 1000"),
+        TAKEN),
     "engine_kept": ("each lasting c++", "static thread_local std::mt19937 engine(7);",
                     TAKE.format("engine() % 1000"), TAKEN),
     "rand_of_all": ("each", "", TAKE.format("rand() % 1000"), TAKEN),

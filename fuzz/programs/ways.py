@@ -111,7 +111,8 @@ static long draw(void) { char mine = 0; pthread_once(&once, fill); read(ends[0],
     "ticket_by_place_in_file": ("ticket", BOTH, """static int tape = -1;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void fill(void) { char bytes[4800]; for (int i = 0; i < 4800; i++) bytes[i] = i % N;
-    tape = open("/tmp", O_TMPFILE | O_RDWR, 0600); write(tape, bytes, sizeof bytes); lseek(tape, 0, SEEK_SET); }
+    tape = open("/tmp", O_TMPFILE | O_RDWR, 0600); write(tape, bytes, sizeof bytes); lseek(tape, 0,
+        SEEK_SET); }
 static long draw(void) { char mine = 0; pthread_once(&once, fill); read(tape, &mine, 1); return mine; }""",
         "draw()"),
 
@@ -227,13 +228,15 @@ static unsigned long arena(void) { if (!held_for_ever) held_for_ever = malloc(24
     "signal_mask": ("key", BOTH, numbered("""sigset_t s; sigemptyset(&s);
         for (int i = 0; i < 12; i++) if (n >> i & 1) sigaddset(&s, SIGRTMIN + i);
         pthread_sigmask(SIG_SETMASK, &s, NULL);""", """sigset_t s; pthread_sigmask(SIG_SETMASK, NULL, &s);
-    unsigned long is = 0; for (int i = 0; i < 12; i++) is |= (unsigned long)sigismember(&s, SIGRTMIN + i) << i;
+    unsigned long is = 0; for (int i = 0; i < 12; i++) is |= (unsigned long)sigismember(&s,
+        SIGRTMIN + i) << i;
     return is;"""), "asked_state()"),
     "signal_stack": ("key", BOTH, numbered("""(void)n; stack_t s; memset(&s, 0, sizeof s);
         s.ss_size = 16384; s.ss_sp = malloc(16384); sigaltstack(&s, NULL);""",
         "stack_t s; sigaltstack(NULL, &s); return (unsigned long)s.ss_sp;"), "asked_state()"),
     "locale": ("key", BOTH, numbered('(void)n; uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));'
-        "\n        uselocale(duplocale(uselocale((locale_t)0)));", "return (unsigned long)uselocale((locale_t)0);"),
+        "\n        uselocale(duplocale(uselocale((locale_t)0)));",
+            "return (unsigned long)uselocale((locale_t)0);"),
         "asked_state()"),
 
     "omp_get_num_threads": ("count", BOTH, "", "omp_get_num_threads()"),
