@@ -37,7 +37,7 @@ def without(provided, *dropped):
 FRESH = without(FULL, "lasting")
 ON_TARGET = without(FULL, "lasting", "local")
 NO_CALLS = without(SOME, "pragmas", "calls")
-TEAMS = without(SOME, "lasting", "bounded", "alone")
+TEAMS = without(SOME, "lasting", "bounded", "alone", "team")
 LONELY = without(SOME, "team", "lasting")
 
 
@@ -359,9 +359,12 @@ FRAMES = {
 
     "teams": (without(LONELY, "bounded", "alone"), ALL, "#pragma omp teams num_teams(2) thread_limit(N) "
               "reduction(+ : sum, samples)\n    { " + CALLED + " }"),
-    "teams_of_one": (FRESH, ALL, "#pragma omp teams num_teams(1) reduction(+ : sum, samples)\n"
+    # LLVM's runtime has no more threads in teams than there are processors.
+    "teams_of_one": (FRESH, GNU, "#pragma omp teams num_teams(1) thread_limit(N) reduction(+ : sum, "
+        "samples)\n"
                      "#pragma omp parallel num_threads(N) reduction(+ : sum, samples)\n    { BODY }"),
-    "teams_parallel": (TEAMS, ALL, "#pragma omp teams num_teams(2) reduction(+ : sum, samples)\n"
+    "teams_parallel": (TEAMS, ALL, "#pragma omp teams num_teams(2) thread_limit(N) reduction(+ : sum, "
+        "samples)\n"
                        "#pragma omp parallel num_threads(N) reduction(+ : sum, samples)\n    { BODY }"),
     "distribute": (without(LONELY, "bounded", "alone", "sums"), ALL,
                    "#pragma omp teams num_teams(2)\n#pragma omp distribute dist_schedule(static, 1)\n"
@@ -370,11 +373,13 @@ FRAMES = {
                               "#pragma omp teams distribute simd num_teams(2)\n"
                               "    for (int i = 0; i < 6; i++) { long sum = 0, samples = 0; " + CALLED +
                               " }"),
-    "distribute_parallel_for": (without(SOME, "lasting"), ALL,
-                                "#pragma omp teams distribute parallel for num_teams(1) num_threads(N) "
+    "distribute_parallel_for": (without(SOME, "lasting", "team"), ALL,
+                                "#pragma omp teams distribute parallel for num_teams(1) thread_limit(N) "
+                                "num_threads(N) "
                                 "reduction(+ : sum, samples)\n    for (int i = 0; i < 3 * N; i++) { BODY }"),
-    "distribute_parallel_for_simd": (without(SOME, "lasting", "pragmas"), ALL,
+    "distribute_parallel_for_simd": (without(SOME, "lasting", "pragmas", "team"), ALL,
                                      "#pragma omp teams distribute parallel for simd num_teams(1) "
+                                     "thread_limit(N) "
                                      "num_threads(N) "
                                      "reduction(+ : sum, samples)\n    for (int i = 0; i < 3 * N; i++) { "
                                      "BODY }"),
@@ -390,8 +395,9 @@ FRAMES = {
                             "#pragma omp target parallel for num_threads(N) schedule(static, 1) "
                             "map(tofrom : sum, samples) reduction(+ : sum, samples)\n"
                             "    for (int i = 0; i < N; i++) { BODY }"),
-    "target_teams": (without(SOME, "lasting", "local"), ALL,
-                     "#pragma omp target teams distribute parallel for num_teams(1) num_threads(N) "
+    "target_teams": (without(SOME, "lasting", "local", "team"), ALL,
+                     "#pragma omp target teams distribute parallel for num_teams(1) thread_limit(N) "
+                     "num_threads(N) "
                      "map(tofrom : sum, samples) reduction(+ : sum, samples)\n"
                      "    for (int i = 0; i < 3 * N; i++) { BODY }"),
     "target_data": (FULL, ALL, "#pragma omp target data map(tofrom : f_many)\n    {\n"
