@@ -139,13 +139,19 @@ def source(choice):
     head = HEAD + (PLUS_HEAD if choice["language"] == "c++" else "")
     text = "\n".join([head, before, declarations, MAIN])
     text = fill(text, ASK=ask, REGION=region, AFTER=after, OUT=OUTS[choice["out"]])
-    schedule = choice["schedule"]
-    if "ordered" in region:
-        schedule = schedule.replace("nonmonotonic : ", "")
-    text = fill(text, CLAUSES=" ".join(clause for clause in clauses if clause), SCHEDULE=schedule,
-                ROUNDS=choice["rounds"], WORK=choice["work"])
+    text = fill(text, CLAUSES=" ".join(clause for clause in clauses if clause), ROUNDS=choice["rounds"],
+                SCHEDULE=schedule(choice, region), WORK=choice["work"])
     more = [f"#include <{name}>\n" for word, name in INCLUDES.items() if word in text]
     return text.replace("MORE_INCLUDES", "".join(sorted(set(more))))
+
+
+def schedule(choice, region):
+    """The schedule of a program's loops, where they can have it."""
+    is_ = choice["schedule"]
+    if re.search(r"lastprivate|linear", region) and choice["compiler"].startswith("clang"):
+        # Threads that take chunks from each other may lose the last value in LLVM's 14.
+        return "schedule(guided)" if re.search("dynamic|runtime", is_) else is_
+    return is_.replace("nonmonotonic : ", "") if "ordered" in region else is_
 
 
 def fill(text, **parts):
