@@ -328,7 +328,8 @@ OUTS = {
     "environment": """char text[32]; snprintf(text, sizeof text, "%lu", result); setenv("HUNT_SAYS", text, 1);
     fflush(stdout); system("echo $HUNT_SAYS");""",
     "signal": """union sigval v; v.sival_int = (int)(result % 65521); sigset_t s; sigemptyset(&s);
-    sigaddset(&s, SIGRTMIN); pthread_sigmask(SIG_BLOCK, &s, NULL); sigqueue(getpid(), SIGRTMIN, v);
+    sigaddset(&s, SIGRTMIN); pthread_sigmask(SIG_BLOCK, &s, NULL); pthread_sigqueue(pthread_self(),
+        SIGRTMIN, v);
     siginfo_t i; sigwaitinfo(&s, &i); printf("%d\\n", i.si_value.sival_int);""",
     "killed": 'fflush(stdout); signal(SIGTERM, SIG_DFL); if (result % 3 == 0) raise(SIGTERM);\n'
               '    signal(SIGINT, SIG_DFL); if (result % 3 == 1) raise(SIGINT);',
