@@ -109,7 +109,7 @@ MAIN = """int main(void) {
     unsigned long result = 0;
     T = N = omp_get_max_threads();
     warm();
-    ASK
+    { ASK }
     for (long round = 0; round < ROUNDS; round++) {
     long sum = 0, samples = 0; (void)samples; (void)sum;
     REGION
