@@ -122,7 +122,7 @@ static long draw(void) { char mine = 0; pthread_once(&once, fill); read(tape, &m
     __asm__ volatile("syscall" : "=a"(r) : "0"((long)SYS_gettid) : "rcx", "r11", "memory");
     return (unsigned long)r; }""", "raw()"),
     "affinity_format_tid": ("key", BOTH, """static unsigned long in_format(void) { char text[32] = "";
-    omp_capture_affinity(text, sizeof text, "%i"); return strtoul(text, NULL, 10); }""", "in_format()"),
+    omp_capture_affinity(text, sizeof text, "%i"); return strtoul(text, NULL, 0); }""", "in_format()"),
     "pthread_self": ("key", BOTH, "", "(unsigned long)pthread_self()"),
     "pthread_equal": ("key", BOTH, """static pthread_t members[MOST]; static int listed;
 static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
