@@ -234,10 +234,8 @@ static unsigned long arena(void) { if (!held_for_ever) held_for_ever = malloc(24
     "signal_stack": ("key", BOTH, numbered("""(void)n; stack_t s; memset(&s, 0, sizeof s);
         s.ss_size = 16384; s.ss_sp = malloc(16384); sigaltstack(&s, NULL);""",
         "stack_t s; sigaltstack(NULL, &s); return (unsigned long)s.ss_sp;"), "asked_state()"),
-    "locale": ("key", BOTH, numbered('(void)n; uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));'
-        "\n        uselocale(duplocale(uselocale((locale_t)0)));",
-            "return (unsigned long)uselocale((locale_t)0);"),
-        "asked_state()"),
+    "locale": ("key", BOTH, numbered('(void)n; uselocale(newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0));',
+        "return (unsigned long)uselocale((locale_t)0);"), "asked_state()"),
 
     "omp_get_num_threads": ("count", BOTH, "", "omp_get_num_threads()"),
     "omp_get_team_size": ("count", BOTH, "", "omp_get_team_size(omp_get_level())"),
