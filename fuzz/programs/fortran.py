@@ -2,7 +2,10 @@
 program's result, `t` the number of threads that it expects, `round` the number of the round. Those that are
 right at any size are in fortran_pure.py."""
 
+import re
+
 from fortran_pure import PURE
+from fortran_text import MODULE, PROCEDURES, PROGRAM
 
 DEPENDENT = {
     "distinct": ("logical :: met(0:1023)", """met = .false.
@@ -249,134 +252,13 @@ DEPENDENT = {
     !$omp end parallel"""),
 }
 
-PROGRAM = """module parts
-  use omp_lib
-  use, intrinsic :: iso_c_binding
-  implicit none
-  integer :: warmed(64), tickets = 0, kept_ = 0
-  integer(omp_lock_kind) :: lock
-  !$omp threadprivate(kept_)
-  type pair
-    integer :: a, b
-  end type
-  interface
-    integer(c_int) function gettid() bind(c)
-      import
-    end function
-    integer(c_long) function pthread_self() bind(c)
-      import
-    end function
-  end interface
-  MODULE
-contains
-  integer function work(n)
-    integer, intent(in) :: n
-    integer :: i
-    real(8), volatile :: x
-    x = 1
-    do i = 1, WORK
-      x = x * 1.0000001d0
-    end do
-    work = n
-  end function
-  subroutine warm()
-    character(16) :: text
-    integer :: length, wait, i
-    real(8) :: until
-    call get_environment_variable('WARM_MS', text, length)
-    if (length == 0) return
-    read (text, *) wait
-    until = omp_get_wtime() + wait / 1000d0
-    do while (omp_get_wtime() < until)
-      !$omp parallel do
-      do i = 1, 64
-        warmed(i) = i
-      end do
-    end do
-  end subroutine
-  integer(8) function integrate(g)
-    interface
-      integer(8) function g(x)
-        integer, intent(in) :: x
-      end function
-    end interface
-    integer :: i
-    integrate = 0
-    do i = 1, 50
-      integrate = integrate + g(i)
-    end do
-  end function
-  subroutine bounds(me, of, from, to)
-    integer, intent(in) :: me, of
-    integer, intent(out) :: from, to
-    from = me * (64 / of) + 1; to = (me + 1) * (64 / of)
-  end subroutine
-  subroutine fill(cells, by)
-    integer, intent(out) :: cells(:)
-    integer, intent(in) :: by
-    integer :: i
-    do i = 1, size(cells)
-      cells(i) = i * by
-    end do
-  end subroutine
-  integer function scratch_sum(n, by)
-    integer, intent(in) :: n, by
-    integer :: own(n)
-    own = by
-    scratch_sum = sum(own)
-  end function
-  pure real(8) function scaled(x, by)
-    !$omp declare simd(scaled) uniform(by)
-    real(8), intent(in) :: x, by
-    scaled = x * by + 1
-  end function
-  recursive subroutine fib(n, f)
-    integer, intent(in) :: n
-    integer(8), intent(out) :: f
-    integer(8) :: a, b
-    if (n < 2) then
-      f = n
-      return
-    end if
-    !$omp task shared(a) if(n > 8)
-    call fib(n - 1, a)
-    !$omp end task
-    call fib(n - 2, b)
-    !$omp taskwait
-    f = a + b
-  end subroutine
-  integer(8) function by_thread(k)
-    integer, intent(in) :: k
-    by_thread = integrate(f)
-  contains
-    integer(8) function f(x)
-      integer, intent(in) :: x
-      f = k * x
-    end function
-  end function
-end module
-program hunted
-  use parts
-  implicit none
-  integer :: round, t
-  integer(8) :: r
-  DECLARATIONS
-  r = 0
-  t = omp_get_max_threads()
-  call warm()
-  do round = 1, ROUNDS
-    REGION
-  end do
-  print '(i0)', r
-end program
-"""
-
-
 def program(choice):
     """The text of one program."""
     declarations, region = (PURE if choice["pure"] else DEPENDENT)[choice["what"]]
-    kept = "integer :: held = 0\n  common /kept/ held\n  !$omp threadprivate(/kept/)"
-    text = PROGRAM.replace("MODULE", kept if choice["what"] == "common_block" else "")
+    text = PROGRAM
+    for name, table in (("MODULE", MODULE), ("PROCEDURES", PROCEDURES)):
+        used = [part for word, part in table.items() if re.search(rf"\b{word}\b", declarations + region)]
+        text = text.replace(name, "\n  ".join(used))
     text = text.replace("DECLARATIONS", declarations.replace("; ", "\n  ")).replace("REGION", region)
     text = text.replace("SCHEDULE", choice["schedule"].replace("nonmonotonic : ", ""))
     return text.replace("ROUNDS", str(choice["rounds"])).replace("WORK", str(choice["work"]))
