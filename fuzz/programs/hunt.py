@@ -81,6 +81,8 @@ def main():
             if found["is"] == "different":
                 failed.append((choice, found))
                 say(choice, found)
+            elif found["is"] != "same":
+                print(f"{choice['seed']}: {found['is']}: {found.get('why', '')}", flush=True)
         for choice, found in failed:
             keep(args.keep, *shrink(choice, found, houses))
     print(", ".join(f"{name}: {count}" for name, count in sorted(counts.items())))
