@@ -36,7 +36,7 @@ fn computed_the_same(names: &[&str]) {
 
 tests! {
     threads_that_are_known_by_something_else_than_their_number:
-        computed_the_same(&["which_address", "which_thread", "which_fortran"]);
+        computed_the_same(&["which_address", "which_name", "which_thread", "which_fortran"]);
     threads_that_wait_for_each_other_by_memory:
         computed_the_same(&["waits_queue", "waits_barrier", "waits_fortran"]);
     state_that_is_carried_over_iterations:

@@ -140,11 +140,10 @@ pub fn name(number: u64) -> &'static str {
 /// process's, or is the same whichever of the process's threads has set it.
 #[must_use]
 pub fn may_prctl(option: u64) -> bool {
-    const FREE: [u64; 11] = [
+    const FREE: [u64; 10] = [
         1,           // PR_SET_PDEATHSIG: who asks for it again may not
         3,           // PR_GET_DUMPABLE
         4,           // PR_SET_DUMPABLE
-        16,          // PR_GET_NAME
         35,          // PR_SET_MM
         36,          // PR_SET_CHILD_SUBREAPER
         37,          // PR_GET_CHILD_SUBREAPER

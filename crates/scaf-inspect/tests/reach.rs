@@ -72,7 +72,7 @@ fn reached(act: &str, main: &str, flags: &[&str]) -> Reach {
 
 const STACK: &str = "looks where it is in its thread's stack";
 /// What a member may not do, and how the reason begins.
-const BOUND: [(&str, &str); 36] = [
+const BOUND: [(&str, &str); 38] = [
     (
         "void act(void) { if (access(\"/proc/thread-self/comm\", 0)) abort(); }",
         "looks into /proc/thread-self",
@@ -101,6 +101,11 @@ const BOUND: [(&str, &str); 36] = [
         "calls pthread_getattr_np",
     ),
     ("void act(void) { prctl(PR_SET_NAME, \"a\"); }", "calls prctl"),
+    ("void act(void) { char name[16]; prctl(PR_GET_NAME, name); }", "calls prctl"),
+    (
+        "void act(void) { char name[16]; pthread_getname_np(pthread_self(), name, 16); }",
+        "calls pthread_getname_np",
+    ),
     ("void act(void) { prctl(PR_SET_TIMERSLACK, 1); }", "calls prctl"),
     ("void act(void) { setpriority(PRIO_PROCESS, 0, 5); }", "calls setpriority"),
     (

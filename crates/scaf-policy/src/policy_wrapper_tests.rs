@@ -316,7 +316,8 @@ fn who_is_in_the_background_takes_nothing_from_those_in_front() {
 proptest! {
     #[test]
     fn others_have_the_same_whoever_is_in_the_background(
-        kinds in proptest::collection::vec((any::<bool>(), any::<bool>(), 1_u32..40), 1..9), capacity in 1_u32..40,
+        kinds in proptest::collection::vec((any::<bool>(), any::<bool>(), 1_u32..40), 1..9),
+        capacity in 1_u32..40,
     ) {
         let program = |(id, (background, idle, natural)): (usize, &(bool, bool, u32))| {
             Program { background: *background, idle: *idle, ..malleable(id as u64, *natural) }
@@ -325,7 +326,8 @@ proptest! {
         let front: Vec<Program> = all.iter().filter(|program| !program.background).cloned().collect();
         prop_assume!(!front.is_empty());
         let (with, without) = (divided(capacity, &all), divided(capacity, &front));
-        let left: Vec<Share> = with.shares.iter().filter(|share| share.dop != Dop::Unmanaged).cloned().collect();
+        let is_left = |share: &&Share| share.dop != Dop::Unmanaged;
+        let left: Vec<Share> = with.shares.iter().filter(is_left).cloned().collect();
         prop_assert_eq!(left, without.shares);
         prop_assert_eq!(with.turns, without.turns);
         prop_assert_eq!(with.shares.len(), all.len());

@@ -279,6 +279,7 @@ impl Function<'_, '_> {
             Role::TeamSize | Role::ThreadNumber if self.mode == Mode::Repeated => Ok(()),
             Role::TeamSize | Role::ThreadNumber => Err(unknown("asks within an iteration or a task, by")),
             Role::Ends | Role::Neutral | Role::Global => Ok(()),
+            Role::Share if !self.has_known_schedule(at) => Err(unknown("shares out in an unknown way, by")),
             Role::Reduces | Role::Share if self.mode != Mode::Once => self.check_bounds(at),
             Role::Reduces | Role::Share => Err(unknown("shares out work within an iteration, by")),
             Role::Chunk | Role::Section | Role::Single | Role::SingleCopy if self.mode == Mode::Once => {
@@ -331,6 +332,14 @@ impl Function<'_, '_> {
     /// Whether a call sets memory to a value.
     fn is_value_to_set(&self, at: usize) -> bool {
         matches!(&self.frames.steps[at].callee, Callee::Import(name) if name.contains("memset"))
+    }
+
+    /// Whether LLVM's runtime is asked for a static schedule, with chunks or without. By others, and by the
+    /// modifier `monotonic` in some versions, threads do what others do as well.
+    fn has_known_schedule(&self, at: usize) -> bool {
+        const STATIC: [i64; 2] = [33, 34];
+        let id = self.ssa.used(at, ARGUMENTS[2]);
+        id.and_then(|id| self.value(id).constant).is_some_and(|schedule| STATIC.contains(&schedule))
     }
 
     /// Whether all threads share out one loop.

@@ -1,7 +1,7 @@
 //! Sums in tables of the own frame: reductions of arrays.
 //!
-//! Elements aren't told apart. So each store into the table has to add to the element that it stores, whatever
-//! that is, and all that stands in the table has to be sums by one operation.
+//! Elements aren't told apart. So each store into the table has to add to the element that it stores,
+//! whatever that is, and all that stands in the table has to be sums by one operation.
 
 use super::addresses::{Known, Place};
 use super::function::Function;

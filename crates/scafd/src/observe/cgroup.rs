@@ -13,8 +13,8 @@ pub struct Cgroup {
     pub quota: Option<f64>,
     /// PUs; those that all levels allow.
     pub cpuset: Option<PuSet>,
-    /// Beside groups of the usual weight, which is 1: the product of all levels' (`cpu.weight`, `cpu.shares`);
-    /// 0 for a group that the kernel puts behind all others (`cpu.idle`).
+    /// Beside groups of the usual weight, which is 1: the product of all levels' (`cpu.weight`,
+    /// `cpu.shares`); 0 for a group that the kernel puts behind all others (`cpu.idle`).
     pub weight: Option<f64>,
 }
 

@@ -18,7 +18,8 @@ pub struct Sample {
     pub counts_nice: bool,
     /// CPU time of each managed program.
     pub cpu_ns: BTreeMap<ProgramId, u64>,
-    /// CPU time of the daemon, and of its children, which are nice: inspecting a program is no unmanaged load.
+    /// CPU time of the daemon, and of its children, which are nice: inspecting a program is no unmanaged
+    /// load.
     pub own_ns: u64,
     pub children_ns: u64,
 }
