@@ -300,6 +300,7 @@ impl<'a> Simulation<'a> {
             profile: if self.scenario.daemon.profiles { profile(spec, program.natural) } else { Vec::new() },
             serial,
             idle: false,
+            background: false,
             team: program.late_team(),
             rigid: spec.rigid,
         }
