@@ -10,6 +10,7 @@ mod support;
 mod affinity;
 mod api;
 mod attacks;
+mod background;
 mod blas;
 mod campaign;
 mod chaos;

@@ -4,7 +4,7 @@
 
 use crate::environment;
 use crate::program_limits::{Malleable, ProgramLimits};
-use crate::{cli, daemon, inherited, interleave, mold, session, target, verbose};
+use crate::{background, cli, daemon, inherited, interleave, mold, session, target, verbose};
 use anyhow::{Result, bail};
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -29,7 +29,7 @@ fn molded(asked: bool, limits: &ProgramLimits, socket: &Path, program: &Path) ->
 /// ended.
 /// # Errors
 /// Contradicting flags, a program that isn't there or isn't executable ([`target::Unstartable`]), or memory
-/// that the kernel won't interleave.
+/// that the kernel won't interleave or put it behind others.
 pub fn run(flags: &cli::Run) -> Result<ExitCode> {
     let limits = ProgramLimits::from_flags(flags)?;
     let [name, arguments @ ..] = flags.command.as_slice() else { bail!("no program given") };
@@ -52,6 +52,9 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
             watched = Some(socket).filter(|_| flags.verbose);
         }
         Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),
+    }
+    if flags.background {
+        background::enter()?;
     }
     if flags.interleave {
         // After the daemon's start, so that its own memory isn't interleaved.

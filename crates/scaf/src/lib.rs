@@ -2,6 +2,7 @@
 //! a module. [`daemon`], [`session`], [`target`] and others each cover one part of the system.
 
 pub mod advise;
+pub mod background;
 pub mod bench;
 pub mod cdi;
 pub mod check;

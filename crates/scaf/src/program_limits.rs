@@ -102,6 +102,7 @@ mod tests {
             max,
             weight,
             interleave: false,
+            background: false,
             rigid: false,
             exact: false,
             malleable: false,

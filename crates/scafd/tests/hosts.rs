@@ -138,6 +138,40 @@ fn a_programs_groups_are_looked_up_in_our_own_mounts_whatever_it_sees_itself() {
 }
 
 #[test]
+fn groups_weights_multiply_in_both_versions_and_an_idle_group_has_none() {
+    let host = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| write(host.path(), path, text);
+    let mounts =
+        "35 24 0:30 / /cg/cpu rw - cgroup cgroup rw,cpu\n37 24 0:32 / /cg/two rw - cgroup2 cgroup2 rw\n";
+    write("proc/self/mountinfo", mounts);
+    for (pid, groups) in [
+        ("7", "0::/slice/unit\n"),
+        ("8", "1:cpu:/box\n"),
+        ("9", "0::/slice/idle\n"),
+        ("10", "0::/slice/strange\n"),
+        ("11", "0::/\n"),
+    ] {
+        write(&format!("proc/{pid}/cgroup"), groups);
+    }
+    write("cg/two/slice/cpu.weight", "50\n");
+    write("cg/two/slice/unit/cpu.weight", "300\n");
+    write("cg/two/slice/idle/cpu.weight", "0\n");
+    write("cg/two/slice/idle/cpu.idle", "1\n");
+    write("cg/two/slice/strange/cpu.weight", "-7 or so\n");
+    write("cg/cpu/cpu.shares", "1024\n");
+    write("cg/cpu/box/cpu.shares", "512\n");
+    let observer = Observer::new(host.path());
+    let mut groups = observer.groups();
+    let mut weight = |pid: &str, is_trusted| groups.of(pid).capped(is_trusted).weight;
+    assert_eq!(weight("7", true), Some(1.5));
+    assert_eq!(weight("7", false), Some(1.0), "not before others");
+    assert_eq!(weight("8", false), Some(0.5));
+    assert_eq!(weight("9", true), Some(0.0));
+    assert_eq!(weight("10", true), Some(0.5));
+    assert_eq!(weight("11", true), None);
+}
+
+#[test]
 fn this_machine_gives_us_at_least_one_context() {
     let affinity = scafd::observe::affinity(0).unwrap();
     let limits = limits(&Observer::new(Path::new("/")), &affinity);

@@ -26,7 +26,7 @@ impl Policy for Equi {
                     if p.sane_weight() == 1.0 {
                         "equal".to_owned()
                     } else {
-                        format!("weight {}", p.sane_weight())
+                        format!("weight {}", (p.sane_weight() * 1e3).round() / 1e3)
                     },
                     machine.capacity,
                     programs.len(),

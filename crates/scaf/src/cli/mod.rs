@@ -98,6 +98,9 @@ pub struct Run {
     /// Take its memory from all NUMA nodes in turn (MPOL_INTERLEAVE) [default: as the system does]
     #[arg(long)]
     pub interleave: bool,
+    /// It has what others leave, and takes no context from them (SCHED_IDLE); `nice -n 19` says the same
+    #[arg(long)]
+    pub background: bool,
     /// It needs all its contexts at once, since its threads spin while they wait: if contexts don't suffice
     /// for all programs, it and others take turns
     #[arg(long)]

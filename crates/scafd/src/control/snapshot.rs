@@ -149,7 +149,7 @@ shown! {
         min: u32 [AtOnce] = JSON.unit("contexts").detail("limits");
         /// Most contexts that its user asks for; 0 for no limit.
         max: u32 [AtOnce] = JSON.unit("contexts");
-        /// Weight; 1 is normal.
+        /// Weight, by its user's word, its nice level and its control groups; 1 is normal.
         weight: f64 [AtOnce];
         /// How many earlier runs the curve comes from, besides this one.
         earlier_runs: u32 [NowAndThen] = JSON.detail("earlier runs");

@@ -27,7 +27,7 @@ impl Program {
             natural: self.natural(),
             min: self.limits.min,
             max: self.limits.max,
-            weight: self.limits.weight,
+            weight: self.weight(),
             quota: self.reach.cgroup.quota,
             efficiency: measured.map(|(_, e)| e),
             speedup: measured.map(|(dop, e)| e * f64::from(dop)),
