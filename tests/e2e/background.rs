@@ -27,8 +27,8 @@ fn a_program_can_ask_to_be_in_the_background() {
     let setup = Setup::new("equi");
     let front = setup.program("loops").start();
     let behind = setup.program("loops").flag("--background").start();
-    behind.until("being left alone", is_left_alone);
-    let said = setup.says(&["why", &behind.pid().to_string()]);
+    let seen = behind.until("being left alone", is_left_alone);
+    let said = setup.says(&["why", &seen.name]);
     assert!(said.contains("in the background"), "{said}");
     front.until("all contexts", |program| program.dop == Some(setup.snapshot().capacity));
     behind.finish().well();
