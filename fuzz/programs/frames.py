@@ -267,7 +267,7 @@ FRAMES = {
                                                              "    { BODY }")),
     "task_final": (ANY, ALL, tasks("task final(i > 1)", "\n#pragma omp task\n    { BODY }")),
     "task_mergeable": (ANY, ALL, tasks("task mergeable if(task : i > 0)")),
-    "task_untied": (without(ANY, "tied"), ALL, tasks("task untied")),
+    "task_untied": (without(ANY, "tied", "local"), ALL, tasks("task untied")),
     "task_yields": (ANY, ALL, tasks("task", "work(3);\n#pragma omp taskyield\n    BODY")),
     "task_priority": (ANY, ALL, tasks("task priority(i)")),
     "task_depends": (ANY, ALL, tasks("task depend(inout : f_shared)")),

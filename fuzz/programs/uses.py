@@ -89,7 +89,7 @@ __attribute__((constructor)) static void map_it(void) {
                          "for (int i = 0; i < MOST; i++) result += shared_[i], shared_[i] = 0;"),
     "by_file": (WHOEVER, "each", "static int f; static char all[MOST];\n"
                 "__attribute__((constructor)) static void open_it(void) { f = memory_file(); }",
-                """char one = 1; pwrite(f, &one, 1, slot(who));""",
+                """char mark = 1; pwrite(f, &mark, 1, slot(who));""",
                 "for (long i = pread(f, all, MOST, 0); i > 0; i--) result += all[i - 1];\n    ftruncate(f, "
                 "0);"),
     "by_pipe": (WHOEVER, "each", SEEN + """ static int ends[2];
@@ -163,7 +163,7 @@ __attribute__((noinline)) static long said(void) { return who; }""", TAKE.format
                      "__attribute__((constructor)) static void open_it(void) { f = memory_file(); }",
                      "long is = who; pwrite(f, &is, sizeof is, 0);",
                      "long is = 0; pread(f, &is, sizeof is, 0); result += is;"),
-    "told_by_signal": ("count procs told", "", """static __thread long noted;
+    "told_by_signal": ("count procs told", "local", """static __thread long noted;
 static void take(int n) { (void)n; __atomic_fetch_add(&taken, noted, __ATOMIC_SEQ_CST); }
 __attribute__((constructor)) static void handle(void) { signal(SIGUSR2, take); }""",
                        "noted = who; raise(SIGUSR2);", TAKEN),
