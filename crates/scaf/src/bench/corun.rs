@@ -72,9 +72,7 @@ pub fn by_turns(
             break;
         }
         if done[now].is_none() {
-            running[now].go_on(true);
-            done[now] = running[now].advance(turn, interrupt)?;
-            running[now].go_on(false);
+            done[now] = running[now].take_turn(turn, interrupt)?;
         }
     }
     Ok(done.into_iter().flatten().collect())
@@ -119,6 +117,17 @@ impl<'a> Running<'a> {
             let ends: Vec<BorrowedFd<'_>> = self.states.iter().filter_map(end).collect();
             interrupt.wait(&ends, Duration::from_secs_f64(wait))?;
         }
+    }
+
+    /// The same, stopped before and afterwards. What its programs run while they are woken and stopped counts.
+    fn take_turn(&mut self, limit: Duration, interrupt: &Interrupt) -> Result<Option<Corun>> {
+        let (start_ns, before) = (clock::now_ns(), self.elapsed);
+        self.go_on(true);
+        self.elapsed += clock::seconds(start_ns, clock::now_ns());
+        let done = self.advance(limit, interrupt)?;
+        self.go_on(false);
+        self.elapsed = before + clock::seconds(start_ns, clock::now_ns());
+        Ok(done)
     }
 
     fn go_on(&mut self, on: bool) {
