@@ -3,11 +3,12 @@
 use super::addresses::{Known, Place};
 use super::finding::Finding;
 use super::function::{Callees, Function, Mode, Summary};
+use super::loops::Loop;
 use super::runtime::{self, Role, role};
-use super::ssa::Id;
+use super::ssa::{Def, Id};
 use super::terms::{Context, Fork, Taint, Value};
 use crate::decode::abi::{ARGUMENTS, STACK_POINTER};
-use crate::decode::{FLAGS, Flow, Kind, Spot};
+use crate::decode::{FLAGS, Flow, Kind, Spot, Step};
 use crate::functions::{self, fills_memory, never_returns};
 use crate::size_use::Callee;
 
@@ -38,6 +39,14 @@ impl Function<'_, '_> {
                 && let Err(at) = self.runs_evenly(its, *header)
             {
                 return Err(self.error(at, CARRIES));
+            }
+            // OpenMP's loops end where the share does, and nowhere else.
+            let leaves = |(from, _): &(usize, usize)| self.forks[*from] == Fork::Varies;
+            if self.share_loops.contains(header)
+                && let Some((from, _)) = its.exits(&self.graph).find(leaves)
+            {
+                let at = self.last_step(from).unwrap_or_default();
+                return Err(self.error(at, "leaves a loop before its thread's share ends"));
             }
         }
         Ok(())
@@ -88,6 +97,9 @@ impl Function<'_, '_> {
             }
             (Fork::Varies | Fork::Share | Fork::Last(_), Context::Repeated | Context::Split) => {
                 "decides outside of iterations by what differs between threads"
+            }
+            (Fork::Share, Context::Share) if self.is_in_iteration(block) && !self.leaves_share(block) => {
+                "decides within an iteration by how many its thread's share has"
             }
             (Fork::Sections, _) if self.graph.blocks[block].zero.is_none() => {
                 "has sections in a form that isn't understood"
@@ -198,6 +210,15 @@ impl Function<'_, '_> {
         Ok(())
     }
 
+    /// Whether a block ends a loop through a thread's iterations, or goes round it.
+    fn leaves_share(&self, block: usize) -> bool {
+        let all = self.loops.all.iter().filter(|its| its.has(block) && self.deals_out(its));
+        let goes_round = |its: &Loop| self.graph.blocks[block].next.iter().any(|to| its.entries.contains(to));
+        let mut all =
+            all.filter(|its| goes_round(its) || its.exits(&self.graph).any(|(from, _)| from == block));
+        all.next().is_some()
+    }
+
     /// Whether a block is in a loop through a thread's iterations.
     pub fn is_in_iteration(&self, block: usize) -> bool {
         self.loops.all.iter().any(|its| its.has(block) && self.deals_out(its))
@@ -229,6 +250,30 @@ impl Function<'_, '_> {
             _ => false,
         };
         if moves { Ok(()) } else { Err(self.error(at, ADDRESS)) }
+    }
+
+    /// Whether something was put where a call's arguments on the stack stand, other than to save a register.
+    fn passes_on_stack(&self, at: usize) -> bool {
+        let Known::Frame { base, offset } = self.frames.steps[at].stack else { return true };
+        let puts = |(by, step): (usize, &Step)| {
+            let is_there = self.frames.steps[by].place == Place::Own { base, offset };
+            let saves = || match (step.kind, step.operands.first()) {
+                (Kind::Push, Some(Spot::Register(register))) => {
+                    let id = self.ssa.used(by, *register).map(|id| self.ssa.find(id));
+                    id.is_some_and(|id| self.ssa.defs[id] == Def::Entry(*register))
+                }
+                _ => false,
+            };
+            is_there && step.stores && !saves()
+        };
+        self.graph.steps.iter().enumerate().any(puts)
+    }
+
+    /// Whether a function that only computes writes something through a pointer that isn't into the own frame.
+    fn writes_elsewhere(&self, at: usize, name: &str) -> bool {
+        let arguments = &self.frames.steps[at].arguments;
+        let is_own = |number: usize| arguments.get(number).is_some_and(|known| known.is_surely_frame());
+        runtime::fills(name).iter().any(|(number, _)| !is_own(usize::from(*number)))
     }
 
     /// Whether a call allocates memory that is used as if it were in the frame.
@@ -275,6 +320,9 @@ impl Function<'_, '_> {
             return Err(self.error(at, OUTSIDE));
         }
         match role(name) {
+            Role::Computes if self.writes_elsewhere(at, name) => {
+                Err(unknown("has an answer written where it may be looked at by others, by"))
+            }
             Role::Computes => Ok(()),
             Role::TeamSize | Role::ThreadNumber if self.mode == Mode::Repeated => Ok(()),
             Role::TeamSize | Role::ThreadNumber => Err(unknown("asks within an iteration or a task, by")),
@@ -302,6 +350,9 @@ impl Function<'_, '_> {
             Role::Region(_) | Role::Task(_) | Role::TaskLoop => {
                 Err(unknown("makes tasks or regions in each thread, by"))
             }
+            Role::Harmless if runtime::takes_any(name) && self.passes_on_stack(at) => {
+                Err(unknown("passes arguments on the stack, to"))
+            }
             Role::Harmless if is_within => {
                 let by_index = fills_memory(name) && self.fills_share(at);
                 if context == Context::Share && !by_index && !self.is_in_iteration(block) {
@@ -310,7 +361,8 @@ impl Function<'_, '_> {
                 if by_index { Ok(()) } else { self.check_arguments(at, false) }
             }
             Role::Harmless if fills_memory(name) && spotted.arguments[0].is_surely_frame() => Ok(()),
-            Role::Harmless if self.allocates_own(at) => Ok(()),
+            // If there isn't enough memory, there is for nobody.
+            Role::Harmless if self.allocates_own(at) => self.check_arguments(at, true),
             Role::Harmless if functions::frees(name) && spotted.arguments[0].is_surely_frame() => Ok(()),
             Role::Harmless => Err(unknown("calls in each thread, outside of iterations and the like,")),
             Role::Unknown => Err(unknown("calls what isn't known to be harmless:")),

@@ -61,6 +61,30 @@ impl Function<'_, '_> {
             }
         }
         (self.cycles, self.cycle_of) = (cycles, of);
+        self.find_picks();
+    }
+
+    /// Finds where ways meet that a least or most decided: what else is chosen there tells of it.
+    fn find_picks(&mut self) {
+        let mut told = HashSet::new();
+        let merges = |id: &Id| match &self.ssa.defs[*id] {
+            Def::Phi { block, inputs, .. } if !self.is_header(*block) && !self.are_one(inputs) => {
+                Some(*block)
+            }
+            _ => None,
+        };
+        let mut picks: HashMap<usize, usize> = HashMap::new();
+        let all = || self.cycle_of.iter().filter_map(|(id, number)| Some((merges(id)?, *number)));
+        for (block, number) in all().filter(|(_, number)| !self.cycles[*number].chooses.is_empty()) {
+            if *picks.entry(block).or_insert(number) != number {
+                told.insert(number);
+            }
+        }
+        told.extend(all().filter(|(block, it)| picks.get(block).is_some_and(|one| one != it)).map(|it| it.1));
+        for number in told {
+            self.cycles[number].is_told = true;
+        }
+        self.picks = picks;
     }
 
     /// A cycle that begins where the share does, and is moved and set back by what all threads know, or by
@@ -106,7 +130,8 @@ impl Function<'_, '_> {
         let known = |id: &Id| index(id) || (!self.value(*id).varies && self.value(*id).classes.is_clean());
         let fits = !begins.is_empty() && begins.iter().all(begins_index) && takes.iter().all(known);
         let fits = fits && self.wraps(members, &begins, &takes);
-        fits.then_some(Cycle { goes: Goes::Index, begins, takes, chooses: Vec::new() })
+        let cycle = Cycle { goes: Goes::Index, is_told: false, begins, takes, chooses: Vec::new() };
+        fits.then_some(cycle)
     }
 
     /// Whether a way leads round a loop to its beginning.
@@ -164,8 +189,8 @@ impl Function<'_, '_> {
 
     pub fn cycle(&self, members: &[Id]) -> Cycle {
         let inside: HashSet<Id> = members.iter().copied().collect();
-        let mut cycle =
-            Cycle { goes: Goes::Carries, begins: Vec::new(), takes: Vec::new(), chooses: Vec::new() };
+        let (begins, takes, chooses) = (Vec::new(), Vec::new(), Vec::new());
+        let mut cycle = Cycle { goes: Goes::Carries, is_told: false, begins, takes, chooses };
         let tables: HashMap<usize, Added> = members
             .iter()
             .filter_map(|id| match self.ssa.defs[*id] {
@@ -239,6 +264,8 @@ impl Function<'_, '_> {
             _ if is_renewed && !(ops.is_empty() && alike) => Goes::Carries,
             // Only the least or the most decides by what goes round.
             ops if compares && !matches!(ops, [op] if op.is_extreme()) => Goes::Carries,
+            // Two that change places aren't the same in each round.
+            [] if !alike && self.takes_places(members) => Goes::Carries,
             [] => Goes::Along,
             [Op::Add] if by_steps && self.is_stepped(&cycle) && self.is_even(members, &inside) => {
                 self.counted(&cycle, members)
@@ -247,6 +274,16 @@ impl Function<'_, '_> {
             _ => Goes::Carries,
         };
         cycle
+    }
+
+    /// Whether a loop over iterations has several of these values at its beginning.
+    fn takes_places(&self, members: &[Id]) -> bool {
+        let headers = members.iter().filter_map(|id| match &self.ssa.defs[*id] {
+            Def::Phi { block, .. } if self.share_loops.contains(block) => Some(*block),
+            _ => None,
+        });
+        let mut met = HashSet::new();
+        headers.into_iter().any(|header| !met.insert(header))
     }
 
     /// Whether the same is added on all ways that meet.

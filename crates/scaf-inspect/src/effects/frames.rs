@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most places of a frame whose contents are followed.
 const MAX_PLACES: usize = 128;
+/// Where a caller's part of the stack begins: behind the address to return to.
+const CALLERS: i64 = 8;
 /// Who has looked at a block so many times waits no longer for addresses to settle.
 const OFTEN: usize = 8;
 
@@ -43,6 +45,8 @@ pub(super) struct Frames<'e> {
     pub exposed: BTreeMap<u64, i64>,
     /// All of it is, in all bases.
     pub all_exposed: bool,
+    /// It looks at what its caller has on the stack: further arguments, and structures.
+    pub takes_stack: bool,
     /// The calls by which the function allocates memory that is used as if it were in the frame.
     pub allocations: BTreeSet<u64>,
 }
@@ -85,7 +89,8 @@ pub(super) fn frames<'e>(
     };
     let steps = vec![none; graph.steps.len()];
     let allocations = allocations.clone();
-    let frames = Frames { steps, exposed: BTreeMap::new(), all_exposed: false, allocations };
+    let (exposed, all_exposed, takes_stack) = (BTreeMap::new(), false, false);
+    let frames = Frames { steps, exposed, all_exposed, takes_stack, allocations };
     let mut search = Search { code, graph, takes, changes, frames, scattered: Known::Nothing };
     // What is exposed, and where addresses were put that weren't followed, counts for all of the function.
     loop {
@@ -143,6 +148,8 @@ impl Search<'_, '_, '_, '_> {
 
     fn step(&mut self, at: usize, step: &Step, state: &mut State, returns: bool) {
         let place = self.place(step, state);
+        let reads = matches!(place, Place::Own { base: 0, offset: CALLERS.. });
+        self.frames.takes_stack |= reads && (step.loads || step.stores) && step.kind != Kind::Pop;
         self.frames.steps[at].place = place;
         self.frames.steps[at].stack = state.registers[STACK_POINTER];
         self.frames.steps[at].unsure = place == Place::SomewhereOwn && !self.is_sure(step, state);
@@ -197,6 +204,7 @@ impl Search<'_, '_, '_, '_> {
     }
 
     fn expose(&mut self, known: Known) {
+        self.frames.takes_stack |= matches!(known.reach(), Some((Some(0), (CALLERS.., _))));
         match known.reach() {
             Some((Some(base), (from, _))) => {
                 let lowest = self.frames.exposed.entry(base).or_insert(from);
@@ -319,12 +327,12 @@ impl Search<'_, '_, '_, '_> {
                 Known::Frame { base: step.address, offset: 0 }
             }
             // The distance of two places.
-            Kind::Subtract if second.is_frame() => Known::Below,
-            Kind::Subtract => first.anywhere(),
+            Kind::Subtract if second.is_frame() => Known::Nothing,
+            Kind::Subtract => first.onward(),
             Kind::Add if first.is_frame() => indexed(first, second),
             Kind::Add if second.is_frame() => indexed(second, first),
             Kind::Select => first.join(second),
-            Kind::Negate | Kind::Constant(..0) => Known::Below,
+            Kind::Constant(..0) => Known::Below,
             Kind::Constant(_) | Kind::Nothing | Kind::Compare | Kind::Test => Known::Nothing,
             Kind::Push => {
                 state.registers[STACK_POINTER] = moved(top, -8);
@@ -343,8 +351,8 @@ impl Search<'_, '_, '_, '_> {
                 Known::Nothing
             }
             _ if first.is_frame() || second.is_frame() => first.join(second).anywhere().doubted(),
-            Kind::And => first,
-            _ if first == Known::Below || second == Known::Below => Known::Below,
+            Kind::Shift | Kind::Widen if first == Known::Below || second == Known::Below => Known::Below,
+            Kind::Add if first == Known::Below || second == Known::Below => Known::Below,
             _ => Known::Nothing,
         };
         if step.stores && step.kind != Kind::Push && !self.is_argument(place, top) {

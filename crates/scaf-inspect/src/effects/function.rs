@@ -60,6 +60,10 @@ pub(super) struct Function<'c, 'e> {
     pub share_loops: BTreeSet<usize>,
     pub cycles: Vec<Cycle>,
     pub cycle_of: HashMap<Id, usize>,
+    /// Where ways meet that a least or most decided, and which cycle's.
+    pub picks: HashMap<usize, usize>,
+    /// Loads within locks of what is stored there.
+    pub contended: HashSet<usize>,
     /// Places in the frame at the beginning of an iteration that doesn't look at what stands there.
     pub renewed: HashSet<Id>,
     pub rests: BTreeSet<usize>,

@@ -15,6 +15,7 @@
 mod addresses;
 mod ahead;
 mod check;
+mod contended;
 mod contexts;
 mod cycles;
 mod extremes;

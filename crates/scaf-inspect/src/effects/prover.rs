@@ -181,6 +181,12 @@ impl<'e> Prover<'_, 'e> {
                 _ => None,
             })
             .collect();
+        if built.frames.takes_stack {
+            return Err(Finding::at(function, "takes arguments on the stack"));
+        }
+        if built.ssa.takes_chain() {
+            return Err(Finding::at(function, "uses what the function has that it is nested in"));
+        }
         let mut returned = HashMap::new();
         if mode != Mode::Once {
             for callee in callees {
@@ -204,11 +210,14 @@ impl<'e> Prover<'_, 'e> {
             share_loops: BTreeSet::new(),
             cycles: Vec::new(),
             cycle_of: HashMap::new(),
+            picks: HashMap::new(),
+            contended: HashSet::new(),
             renewed: HashSet::new(),
             rests: BTreeSet::new(),
             junk: HashSet::new(),
             taints: Vec::new(),
         };
+        looked.find_contended();
         let settles = looked.evaluate() && {
             looked.find_contexts();
             looked.find_share_loops();

@@ -8,8 +8,11 @@ use crate::decode::abi::RAX;
 use crate::decode::{FLAGS, Flow, Kind, Spot};
 use std::collections::BTreeSet;
 
-/// A value or none, an index that is scaled or not, and what is added.
-type Spelled = (Option<Id>, Option<(Id, bool)>, u64);
+/// A value or none, an index and what it is multiplied by, and what is added.
+type Spelled = (Option<Id>, Option<(Id, usize)>, u64);
+
+/// Most blocks of code that stores a least or most: they end where memory is used.
+const MOST_BLOCKS: usize = 8;
 
 impl Function<'_, '_> {
     /// Whether a store outside of iterations combines a sum of the thread's with shared memory.
@@ -201,17 +204,38 @@ impl Function<'_, '_> {
         }
         let sum = |spot: &Spot| self.is_extreme(self.tainted(by, *spot).0);
         let (sum, rest) = (sum(one) || sum(other), if sum(one) { other } else { one });
-        // What is compared with, or what is stored, stands at one place.
-        let next =
-            self.graph.blocks[block].next.iter().filter(|next| self.graph.blocks[**next].before == [block]);
-        let fits = next.into_iter().all(|next| {
-            self.graph.blocks[*next].steps().all(|at| {
-                let its = &self.graph.steps[at];
-                let elsewhere = its.stores && self.frames.steps[at].place == Place::Elsewhere;
-                !elsewhere || self.stands_at(by, *rest, at)
-            })
-        });
-        sum && fits
+        let [one, other] = *self.graph.blocks[block].next.as_slice() else { return false };
+        sum && (self.only_stores(by, *rest, one, other) || self.only_stores(by, *rest, other, one))
+    }
+
+    /// Whether the code from one block to another does nothing but to store where what was compared with
+    /// stands, and nothing is chosen by having come that way.
+    fn only_stores(&self, by: usize, rest: Spot, from: usize, to: usize) -> bool {
+        let mut block = from;
+        for _ in 0..MOST_BLOCKS {
+            let its = &self.graph.blocks[block];
+            let fits = its.before.len() == 1
+                && its.steps().all(|at| {
+                    let (step, place) = (&self.graph.steps[at], self.frames.steps[at].place);
+                    let elsewhere = step.stores && place == Place::Elsewhere;
+                    step.flow != Flow::Call && (!elsewhere || self.stands_at(by, rest, at))
+                });
+            match its.next.as_slice() {
+                [next] if fits && *next == to => return self.joins_one(to),
+                [next] if fits => block = *next,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether whatever comes to a block is the same on all ways.
+    fn joins_one(&self, to: usize) -> bool {
+        let used: BTreeSet<Id> = self.ssa.uses.iter().flatten().map(|(_, id)| self.ssa.find(*id)).collect();
+        self.ssa.defs.iter().enumerate().all(|(id, def)| match def {
+            Def::Phi { block, inputs, .. } if *block == to && used.contains(&id) => self.are_one(inputs),
+            _ => true,
+        })
     }
 
     /// Whether what an exchange has met is compared with what was expected.
@@ -252,7 +276,7 @@ impl Function<'_, '_> {
         let of = |register: usize| self.ssa.used(at, register).map(|id| self.root(id));
         let index = match (memory.has_index, memory.index) {
             (false, _) => None,
-            (true, register) => Some((of(register?)?, memory.is_scaled)),
+            (true, register) => Some((of(register?)?, memory.scale)),
         };
         let mut added = memory.displacement;
         let Some(register) = memory.base else { return Some((None, index, added)) };

@@ -113,6 +113,19 @@ fn of_kmpc(name: &str) -> Role {
     }
 }
 
+/// Whether who calls it holds a lock then, or doesn't any more; `None` if it has nothing to do with that.
+pub(super) fn locks(name: &str) -> Option<bool> {
+    let begins = ["GOMP_critical_start", "GOMP_critical_name_start", "GOMP_atomic_start"];
+    let ends = ["GOMP_critical_end", "GOMP_critical_name_end", "GOMP_atomic_end"];
+    match name {
+        "omp_set_lock" | "omp_set_lock_" | "__kmpc_critical" | "__kmpc_critical_with_hint" => Some(true),
+        "omp_unset_lock" | "omp_unset_lock_" | "__kmpc_end_critical" => Some(false),
+        _ if begins.contains(&name) => Some(true),
+        _ if ends.contains(&name) => Some(false),
+        _ => None,
+    }
+}
+
 /// Whether it starts regions, by whatever function.
 pub(super) fn starts_regions(name: &str) -> bool {
     name.starts_with(functions::GOMP_STARTS_REGIONS)
@@ -180,6 +193,7 @@ pub(super) fn float_arguments(name: &str) -> usize {
         // Those that take an integer take no other number, but for these.
         Role::Computes if known && !MIXED.iter().any(|start| name.starts_with(start)) => 0,
         Role::Computes => 1,
+        Role::Harmless if name.starts_with("lgamma") => 1,
         Role::Harmless if !name.contains("printf") => 0,
         Role::Harmless | Role::Unknown => FLOAT_ARGUMENTS,
         _ => 0,

@@ -18,6 +18,8 @@ pub(super) const VECTORS: usize = 16;
 pub(super) type Id = usize;
 /// A register by its number, or a place in the frame.
 pub(super) type Loc = usize;
+/// The register that nested functions find their surroundings by.
+const CHAIN: Loc = 10;
 /// What is exposed in the frame and isn't named by any instruction.
 pub(super) const REST: Loc = 64;
 
@@ -75,6 +77,12 @@ impl Ssa {
             }
         }
         taken
+    }
+
+    /// Whether the static chain that it was called with is used: a nested function.
+    pub fn takes_chain(&self) -> bool {
+        let is_chain = |(_, id): &(Loc, Id)| self.defs[*id] == Def::Entry(CHAIN);
+        self.uses.iter().flatten().any(is_chain)
     }
 
     pub fn used(&self, step: usize, loc: Loc) -> Option<Id> {

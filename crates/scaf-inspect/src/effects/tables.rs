@@ -82,7 +82,7 @@ impl Function<'_, '_> {
             && same(one.base, other.base)
             && same(one.index, other.index)
             && one.has_index == other.has_index
-            && one.is_scaled == other.is_scaled
+            && one.scale == other.scale
             && one.displacement == other.displacement
             && one.bytes == other.bytes
             && self.ssa.used(loaded, loc) == self.ssa.used(at, loc);

@@ -78,7 +78,7 @@ impl Function<'_, '_> {
 
     /// Whether a call's result may be in a register.
     pub fn may_return_in(&self, at: usize, loc: Loc) -> bool {
-        const FLOATS: [&str; 4] = ["drand48", "erand48", "strtod", "atof"];
+        const FLOATS: [&str; 6] = ["drand48", "erand48", "strtod", "atof", "lgamma", "lgammaf"];
         let is_known = match &self.frames.steps[at].callee {
             Callee::Import(name) => role(name) != Role::Computes && !FLOATS.contains(name),
             _ => false,
@@ -90,8 +90,18 @@ impl Function<'_, '_> {
         ids.iter().map(|id| self.taint(*id)).fold(Taint::Clean, Taint::worse)
     }
 
+    /// Whether these are copies of one value.
+    pub fn are_one(&self, ids: &[Id]) -> bool {
+        let mut roots = ids.iter().map(|id| self.root(*id));
+        let first = roots.next();
+        roots.all(|root| Some(root) == first)
+    }
+
     pub fn taint_of_cycle(&self, number: usize) -> Taint {
         let cycle = &self.cycles[number];
+        if cycle.is_told {
+            return Taint::Bad;
+        }
         if self.worst(&cycle.takes) != Taint::Clean {
             return Taint::Bad;
         }
@@ -131,7 +141,9 @@ impl Function<'_, '_> {
             return Taint::Clean;
         }
         let worst = self.worst(inputs);
-        if worst == Taint::Bad {
+        // Which way a thread has come tells what its least or most was.
+        let tells = self.picks.contains_key(&block) && !self.are_one(inputs);
+        if worst == Taint::Bad || tells {
             return Taint::Bad;
         }
         let values = || inputs.iter().map(|input| self.value(*input));
@@ -284,6 +296,10 @@ impl Function<'_, '_> {
         {
             taint = Taint::Bad;
         }
+        let place = self.frames.steps[at].place;
+        if spot == Spot::Memory && place == Place::SomewhereOwn && self.tainted_address(at) != Taint::Clean {
+            taint = Taint::Bad;
+        }
         if spot == Spot::Memory && self.frames.steps[at].place == Place::Elsewhere {
             taint = match self.tainted_address(at) {
                 Taint::Clean => Taint::Clean,
@@ -352,7 +368,11 @@ impl Function<'_, '_> {
             }
             Kind::Add => match (of(one), of(other)) {
                 (a, b) if matches!(worst, Taint::Sum(_)) => self.combine(Op::Add, a, b),
-                (a, b) => added(a, b),
+                // An index of its own, unless it is only an address.
+                (a, b) => match added(a, b) {
+                    Taint::Clean => Taint::Bad,
+                    taint => taint,
+                },
             },
             Kind::Subtract => match (of(one), of(other)) {
                 ((a, _), (Taint::Clean, value)) if value.constant == Some(0) => a,

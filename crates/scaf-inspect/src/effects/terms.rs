@@ -191,6 +191,8 @@ pub(super) enum Goes {
 
 pub(super) struct Cycle {
     pub goes: Goes,
+    /// Some of its values are chosen where another's least or most is.
+    pub is_told: bool,
     /// What it begins with, and what comes along from outside.
     pub begins: Vec<Id>,
     pub takes: Vec<Id>,

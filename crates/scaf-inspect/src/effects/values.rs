@@ -139,7 +139,8 @@ impl Function<'_, '_> {
         let fixed = step.memory.and_then(|memory| memory.fixed);
         let constant = fixed.and_then(|address| self.constant_at(address, step.memory?.bytes));
         let classes = if address.classes.is_confined() { Classes::THREAD_PART } else { Classes::CLEAN };
-        Value { classes, varies: address.varies || address.is_index(), constant, ..Value::SAME }
+        let varies = address.varies || address.is_index() || self.contended.contains(&at);
+        Value { classes, varies, constant, ..Value::SAME }
     }
 
     /// Where a value was copied from.

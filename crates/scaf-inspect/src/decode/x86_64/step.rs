@@ -38,6 +38,8 @@ fn by_name(name: &str) -> Kind {
             ["b", "w", "d", "q", "sb", "sw", "sd", "sq", "ub", "uw", "ud", "uq"].contains(&rest)
         })
     };
+    // Those that saturate have one letter more.
+    let wraps = |stem: &str| integers(stem) && bare.len() == stem.len() + 1;
     if begins(&["fmadd", "fnmadd", "fmsub", "fnmsub"]) && bare.len() > 8 {
         // Of a*b - c the sum isn't added up further.
         let adds = begins(&["fmadd", "fnmadd"]);
@@ -49,9 +51,9 @@ fn by_name(name: &str) -> Kind {
             _ => Kind::Other,
         };
     }
-    if is(&["add", "inc"]) || floats("add") || integers("padd") {
+    if is(&["add", "inc"]) || floats("add") || wraps("padd") {
         Kind::Add
-    } else if is(&["sub", "dec"]) || floats("sub") || integers("psub") {
+    } else if is(&["sub", "dec"]) || floats("sub") || wraps("psub") {
         Kind::Subtract
     } else if is(&["imul", "mul"]) || floats("mul") || integers("pmull") {
         Kind::Multiply

@@ -2,7 +2,7 @@
 #include <omp.h>
 static long started;
 static void __attribute__((noinline)) start(void) { started++; }
-static void __attribute__((noinline)) work(int a, int b, int c, int d, int e, int f, int i, double *to)
+static void __attribute__((noipa)) work(int a, int b, int c, int d, int e, int f, int i, double *to)
 {
     to[i] += a + b * 2 + c * 3 + d * 4 + e * 5 + f * 6;
 }
