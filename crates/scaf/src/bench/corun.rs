@@ -119,7 +119,8 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The same, stopped before and afterwards. What its programs run while they are woken and stopped counts.
+    /// The same, stopped before and afterwards. What its programs run while they are woken and stopped
+    /// counts.
     fn take_turn(&mut self, limit: Duration, interrupt: &Interrupt) -> Result<Option<Corun>> {
         let (start_ns, before) = (clock::now_ns(), self.elapsed);
         self.go_on(true);
