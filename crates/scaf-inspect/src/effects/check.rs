@@ -1,22 +1,22 @@
 //! The last look: whether each effect of a function is one of an iteration, or the end of a reduction.
 
-use super::addresses::{Known, Place};
+use super::addresses::Place;
 use super::finding::Finding;
 use super::function::{Callees, Function, Mode, Summary};
 use super::loops::Loop;
 use super::runtime::{self, Role, role};
-use super::ssa::{Def, Id};
+use super::ssa::Id;
 use super::terms::{Context, Fork, Taint, Value};
-use crate::decode::abi::{ARGUMENTS, STACK_POINTER};
-use crate::decode::{FLAGS, Flow, Kind, Spot, Step};
-use crate::functions::{self, fills_memory, never_returns};
+use crate::decode::abi::STACK_POINTER;
+use crate::decode::{FLAGS, Flow, Kind, Spot};
 use crate::size_use::Callee;
 
 const REPEATS: &str =
     "stores something in each thread, outside of any loop's iterations, sections or the like";
-const CARRIES: &str = "uses in an iteration what the thread carries from one to the next";
+pub(super) const CARRIES: &str = "uses in an iteration what the thread carries from one to the next";
 const TELLS: &str = "uses what depends on its thread's number or share";
-const OUTSIDE: &str = "stores something in each thread that has a share of a loop, outside of its iterations";
+pub(super) const OUTSIDE: &str =
+    "stores something in each thread that has a share of a loop, outside of its iterations";
 const ADDRESS: &str = "uses an address in its own stack frame as a number, or gives it away";
 
 impl Function<'_, '_> {
@@ -252,199 +252,10 @@ impl Function<'_, '_> {
         if moves { Ok(()) } else { Err(self.error(at, ADDRESS)) }
     }
 
-    /// Whether something was put where a call's arguments on the stack stand, other than to save a register.
-    fn passes_on_stack(&self, at: usize) -> bool {
-        let Known::Frame { base, offset } = self.frames.steps[at].stack else { return true };
-        let puts = |(by, step): (usize, &Step)| {
-            let is_there = self.frames.steps[by].place == Place::Own { base, offset };
-            let saves = || match (step.kind, step.operands.first()) {
-                (Kind::Push, Some(Spot::Register(register))) => {
-                    let id = self.ssa.used(by, *register).map(|id| self.ssa.find(id));
-                    id.is_some_and(|id| self.ssa.defs[id] == Def::Entry(*register))
-                }
-                _ => false,
-            };
-            is_there && step.stores && !saves()
-        };
-        self.graph.steps.iter().enumerate().any(puts)
-    }
-
-    /// Whether a function that only computes writes something through a pointer that isn't into the own frame.
-    fn writes_elsewhere(&self, at: usize, name: &str) -> bool {
-        let arguments = &self.frames.steps[at].arguments;
-        let is_own = |number: usize| arguments.get(number).is_some_and(|known| known.is_surely_frame());
-        runtime::fills(name).iter().any(|(number, _)| !is_own(usize::from(*number)))
-    }
-
-    /// Whether a call allocates memory that is used as if it were in the frame.
-    pub fn allocates_own(&self, at: usize) -> bool {
-        self.frames.allocations.contains(&self.graph.steps[at].address)
-    }
-
-    fn may_be_allocated(&self, known: Known) -> bool {
-        match known {
-            Known::SomeFrame { base, .. } => {
-                let allocations = &self.frames.allocations;
-                base.map_or(!allocations.is_empty(), |base| allocations.contains(&base))
-            }
-            _ => false,
-        }
-    }
-
-    pub fn check_call(&self, prover: &mut dyn Callees, block: usize, at: usize) -> Result<(), Finding> {
-        let spotted = &self.frames.steps[at];
-        // What isn't everybody's is nobody's to have effects.
-        let context = match self.contexts[block] {
-            Context::Split => Context::Repeated,
-            context => context,
-        };
-        let name = match &spotted.callee {
-            Callee::Unknown => return Err(self.error(at, "calls a function through a pointer")),
-            Callee::Local(function) => {
-                self.check_arguments(at, context == Context::Repeated)?;
-                if context == Context::Share && !self.is_in_iteration(block) {
-                    return Err(self.error(at, OUTSIDE));
-                }
-                let mode = if context == Context::Repeated { Mode::Repeated } else { Mode::Once };
-                return prover.summary(*function, mode).map(|_| ());
-            }
-            Callee::Import(name) => *name,
-        };
-        let unknown = |what: &'static str| Finding::of_function(self.graph.steps[at].address, what, name);
-        if never_returns(name) {
-            return Ok(());
-        }
-        let is_within = context != Context::Repeated;
-        let makes = matches!(role(name), Role::Region(_) | Role::Task(_) | Role::TaskLoop);
-        if makes && context == Context::Share && !self.is_in_iteration(block) {
-            return Err(self.error(at, OUTSIDE));
-        }
-        match role(name) {
-            Role::Computes if self.writes_elsewhere(at, name) => {
-                Err(unknown("has an answer written where it may be looked at by others, by"))
-            }
-            Role::Computes => Ok(()),
-            Role::TeamSize | Role::ThreadNumber if self.mode == Mode::Repeated => Ok(()),
-            Role::TeamSize | Role::ThreadNumber => Err(unknown("asks within an iteration or a task, by")),
-            Role::Ends | Role::Neutral | Role::Global => Ok(()),
-            Role::Share if !self.has_known_schedule(at) => Err(unknown("shares out in an unknown way, by")),
-            Role::Reduces | Role::Share if self.mode != Mode::Once => self.check_bounds(at),
-            Role::Reduces | Role::Share => Err(unknown("shares out work within an iteration, by")),
-            Role::Chunk | Role::Section | Role::Single | Role::SingleCopy if self.mode == Mode::Once => {
-                Err(unknown("shares out work within an iteration, by"))
-            }
-            Role::Chunk | Role::Section | Role::Single | Role::SingleCopy => self.check_arguments(at, true),
-            Role::Region(number) if is_within => {
-                self.check_arguments(at, false)?;
-                self.check_handed(prover, at, number, Mode::Repeated)
-            }
-            Role::Task(number @ 5) if is_within => self.check_handed(prover, at, number, Mode::Once),
-            Role::Task(_) | Role::TaskLoop if is_within => {
-                self.check_arguments(at, false)?;
-                if self.ssa.used(at, ARGUMENTS[2]).is_none_or(|id| self.value(id).constant != Some(0)) {
-                    self.check_handed(prover, at, 2, Mode::Once)?;
-                }
-                let mode = if role(name) == Role::TaskLoop { Mode::TaskLoop } else { Mode::Once };
-                self.check_handed(prover, at, 0, mode)
-            }
-            Role::Region(_) | Role::Task(_) | Role::TaskLoop => {
-                Err(unknown("makes tasks or regions in each thread, by"))
-            }
-            Role::Harmless if runtime::takes_any(name) && self.passes_on_stack(at) => {
-                Err(unknown("passes arguments on the stack, to"))
-            }
-            Role::Harmless if is_within => {
-                let by_index = fills_memory(name) && self.fills_share(at);
-                if context == Context::Share && !by_index && !self.is_in_iteration(block) {
-                    return Err(self.error(at, OUTSIDE));
-                }
-                if by_index { Ok(()) } else { self.check_arguments(at, false) }
-            }
-            Role::Harmless if fills_memory(name) && spotted.arguments[0].is_surely_frame() => Ok(()),
-            // If there isn't enough memory, there is for nobody.
-            Role::Harmless if self.allocates_own(at) => self.check_arguments(at, true),
-            Role::Harmless if functions::frees(name) && spotted.arguments[0].is_surely_frame() => Ok(()),
-            Role::Harmless => Err(unknown("calls in each thread, outside of iterations and the like,")),
-            Role::Unknown => Err(unknown("calls what isn't known to be harmless:")),
-        }
-    }
-
-    /// Whether memory is set or copied from where a thread's share begins on, as far as the share goes.
-    pub fn fills_share(&self, at: usize) -> bool {
-        let of = |number: usize| self.ssa.used(at, ARGUMENTS[number]);
-        let (Some(to), Some(from), Some(length)) = (of(0), of(1), of(2)) else { return false };
-        let clean = [to, from, length].into_iter().all(|id| self.taint(id) == Taint::Clean);
-        let begins = |id: Id| self.value(id).is_index() && !self.value(id).end;
-        let Some(bytes) = self.length_of_all(length).filter(|_| clean && begins(to)) else { return false };
-        // One value for all, or as many from as many elements.
-        let alike = !self.value(from).differs() && self.is_value_to_set(at);
-        self.begins_with_share(to, bytes) && (alike || (begins(from) && self.begins_with_share(from, bytes)))
-    }
-
-    /// Whether a call sets memory to a value.
-    fn is_value_to_set(&self, at: usize) -> bool {
-        matches!(&self.frames.steps[at].callee, Callee::Import(name) if name.contains("memset"))
-    }
-
-    /// Whether LLVM's runtime is asked for a static schedule, with chunks or without. By others, and by the
-    /// modifier `monotonic` in some versions, threads do what others do as well.
-    fn has_known_schedule(&self, at: usize) -> bool {
-        const STATIC: [i64; 2] = [33, 34];
-        let id = self.ssa.used(at, ARGUMENTS[2]);
-        id.and_then(|id| self.value(id).constant).is_some_and(|schedule| STATIC.contains(&schedule))
-    }
-
-    /// Whether all threads share out one loop.
-    pub fn check_bounds(&self, at: usize) -> Result<(), Finding> {
-        let bounds = self.ssa.uses[at].iter().filter(|(loc, _)| super::ssa::is_in_frame(*loc));
-        for (_, id) in bounds {
-            if self.taint(*id) != Taint::Clean || self.value(*id).differs() {
-                return Err(self.error(at, "shares out a loop that differs between threads"));
-            }
-        }
-        Ok(())
-    }
-
     /// Whether an address is one in what a task of a loop's iterations was handed, which lasts from
     /// one of them to the next.
-    fn is_in_task_data(&self, address: Value) -> bool {
+    pub fn is_in_task_data(&self, address: Value) -> bool {
         self.mode == Mode::TaskLoop && address.frame
-    }
-
-    /// Whether what a call is passed may have an effect.
-    pub fn check_arguments(&self, at: usize, repeated: bool) -> Result<(), Finding> {
-        for (loc, id) in self.passed(at) {
-            let (taint, value) = (self.taint(*id), self.value(*id));
-            if let Some(what) = self.harm(taint, value) {
-                return Err(self.error(at, what));
-            }
-            let number = ARGUMENTS.iter().position(|register| register == loc);
-            let is_own =
-                number.is_some_and(|number| self.frames.steps[at].arguments[number].is_surely_frame());
-            if (self.is_in_task_data(value) && !is_own) || self.has_lost_its_begin(*id) {
-                return Err(self.error(at, CARRIES));
-            }
-            if repeated && value.differs() {
-                return Err(self.error(at, "passes on in each thread what differs between threads"));
-            }
-        }
-        Ok(())
-    }
-
-    /// A function that a call is handed, to be executed.
-    pub fn check_handed(
-        &self,
-        prover: &mut dyn Callees,
-        at: usize,
-        number: usize,
-        mode: Mode,
-    ) -> Result<(), Finding> {
-        match self.frames.steps[at].arguments.get(number) {
-            Some(Known::Fixed(function)) if self.code.is_start(*function) => {
-                prover.summary(*function, mode).map(|_| ())
-            }
-            _ => Err(self.error(at, "starts a function that could not be made out")),
-        }
     }
 
     /// What it returns.

@@ -10,11 +10,13 @@
 //! its blocks (`graph.rs`), the places in its frame (`frames.rs`, `addresses.rs`), its values (`ssa.rs`),
 //! its loops (`loops.rs`), what values have to do with the team (`values.rs`), what branches tell
 //! (`forks.rs`), what code is within (`contexts.rs`), what goes round (`cycles.rs`), what depends on it
-//! (`taints.rs`), and last each effect (`check.rs`).
+//! (`taints.rs`), and last each effect (`check.rs`, `calls.rs`).
 
 mod addresses;
 mod ahead;
+mod calls;
 mod check;
+mod components;
 mod contended;
 mod contexts;
 mod cycles;
