@@ -369,9 +369,12 @@ int main(int count, char **words)
     if (count > 9) {{ bad(); good(); hand(own); go(); }}
     puts(\"ready\");
     fflush(stdout);
+    // What is called may end the process.
+    if (getchar() == EOF)
+        return 0;
 #pragma omp parallel num_threads(2)
     {{ {call}; }}
-    return getchar() == 7;
+    return 0;
 }}
 "
     );
