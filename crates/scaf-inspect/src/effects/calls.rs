@@ -143,8 +143,9 @@ impl Function<'_, '_> {
     }
 
     /// Whether a call sets memory to a value.
-    fn is_value_to_set(&self, at: usize) -> bool {
-        matches!(&self.frames.steps[at].callee, Callee::Import(name) if name.contains("memset"))
+    pub fn is_value_to_set(&self, at: usize) -> bool {
+        let callee = &self.frames.steps[at].callee;
+        matches!(callee, Callee::Import(name) if fills_memory(name) && name.contains("memset"))
     }
 
     /// Whether LLVM's runtime is asked for a static schedule, with chunks or without. By others, and by the

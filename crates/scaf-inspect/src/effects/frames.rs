@@ -93,7 +93,11 @@ pub(super) fn frames<'e>(
     let frames = Frames { steps, exposed, all_exposed, takes_stack, allocations };
     let mut search = Search { code, graph, takes, changes, frames, scattered: Known::Nothing };
     // What is exposed, and where addresses were put that weren't followed, counts for all of the function.
-    loop {
+    for pass in 0.. {
+        // One that is moved down and put back each time would go on for ever.
+        if pass > OFTEN {
+            search.scattered = search.scattered.anywhere();
+        }
         let before = (search.frames.exposed.clone(), search.frames.all_exposed, search.scattered);
         for (block, state) in search.states().into_iter().enumerate() {
             if let Some(state) = state {
@@ -101,9 +105,10 @@ pub(super) fn frames<'e>(
             }
         }
         if before == (search.frames.exposed.clone(), search.frames.all_exposed, search.scattered) {
-            return search.frames;
+            break;
         }
     }
+    search.frames
 }
 
 impl Search<'_, '_, '_, '_> {

@@ -9,8 +9,6 @@ use super::ssa::{Def, Id, Loc, is_in_frame};
 use super::terms::{Op, Value};
 use crate::decode::abi::{ARGUMENTS, RAX, REGISTERS, RSI, SCRATCH, STACK_POINTER};
 use crate::decode::{Flow, Kind, Spot};
-use crate::functions::fills_memory;
-use crate::size_use::Callee;
 use std::collections::HashSet;
 
 /// A store that adds to an element.
@@ -108,7 +106,7 @@ impl Function<'_, '_> {
     }
 
     fn puts_neutral(&self, op: Op, at: usize) -> bool {
-        let (step, spotted) = (&self.graph.steps[at], &self.frames.steps[at]);
+        let step = &self.graph.steps[at];
         let fits = |register: usize| {
             let id = self.ssa.used(at, register);
             id.is_some_and(|id| op.may_begin_with(self.value(id)))
@@ -118,10 +116,7 @@ impl Function<'_, '_> {
             (Flow::Next, Kind::Move, [Spot::Memory, spot]) => op.may_begin_with(self.operand(at, *spot)),
             (Flow::Next, Kind::Constant(value), _) => op.may_begin_with(Value::constant(value)),
             (Flow::Call, ..) if self.allocates_own(at) => op.may_begin_with(Value::constant(0)),
-            (Flow::Call, ..) => match &spotted.callee {
-                Callee::Import(name) => fills_memory(name) && name.contains("memset") && fits(ARGUMENTS[1]),
-                _ => false,
-            },
+            (Flow::Call, ..) => self.is_value_to_set(at) && fits(ARGUMENTS[1]),
             _ => false,
         }
     }
