@@ -41,6 +41,12 @@ pub fn may_be_blas(file: &[u8]) -> bool {
     file.starts_with(b"lib") && BLAS.iter().any(|part| file.windows(part.len()).any(|window| window == *part))
 }
 
+/// Whether a library of that name may start threads that work together: an OpenMP runtime, oneTBB or BLAS.
+#[must_use]
+pub fn makes_teams(file: &[u8]) -> bool {
+    is_openmp_runtime(file) || file.starts_with(b"libtbb") || may_be_blas(file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,7 +87,7 @@ mod tests {
         for file in
             ["libopenblas.so.0", "libscipy_openblas64_-32a4b2a6.so", "libblis-mt.so.4", "libmkl_rt.so.2"]
         {
-            assert!(may_be_blas(file.as_bytes()), "{file}");
+            assert!(may_be_blas(file.as_bytes()) && makes_teams(file.as_bytes()), "{file}");
         }
         for file in ["publish", "blastn", "ncbi-blast", "libm.so.6", "lib"] {
             assert!(!may_be_blas(file.as_bytes()), "{file}");

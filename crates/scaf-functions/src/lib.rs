@@ -54,7 +54,8 @@
 //! 1. Add its row, at its place in the order. It counts before a family that it belongs to. Without a handler
 //!    that is all.
 //! 2. With a handler: give the row a signature or a type, `ours`, and a kind. If no handler fits, write one
-//!    in `crates/libscaf/src/entry/gomp/` or `kmpc/`: `gomp/team.rs` has short ones.
+//!    in `crates/libscaf/src/entry/gomp/` or `kmpc/`: `gomp/team.rs` has short ones; for `members`, in
+//!    `crates/libscaf/src/region/mechanisms/gather/`.
 //! 3. `cargo test -p scaf-functions` checks the order, and that every function of the runtimes in
 //!    `fixtures/runtime-symbols.txt` (`scripts/runtime-symbols.sh`) has a row;
 //!    `exports_are_the_rows_with_handlers` in `tests/e2e/entry_points.rs` compares the built library with the

@@ -86,13 +86,6 @@ pub(crate) fn is_openmp_runtime(name: &str) -> bool {
     files::is_openmp_runtime(name.as_bytes()) || name == "libscaf.so"
 }
 
-fn makes_teams(name: &str) -> bool {
-    is_openmp_runtime(name)
-        || ["libtbb", "libopenblas", "libscipy_openblas", "libmkl_"]
-            .iter()
-            .any(|known| name.starts_with(known))
-}
-
 /// A file that has been opened: reading it takes nothing but its descriptor.
 pub(crate) struct Opened {
     pub file: File,
@@ -274,7 +267,12 @@ fn facts<'a, R: ReadRef<'a>>(file: R, path: &Path) -> Result<ModuleFacts, Error>
         spins: starts_regions.then(|| size_use::spins(&code)).flatten(),
         imports_gomp,
         imports_kmp,
-        runtimes_needed: elf.needed.iter().filter(|name| makes_teams(name)).cloned().collect(),
+        runtimes_needed: elf
+            .needed
+            .iter()
+            .filter(|name| files::makes_teams(name.as_bytes()))
+            .cloned()
+            .collect(),
         thread_local: elf.has_tls
             || starts(THREADPRIVATE)
             || elf.imports.keys().any(|name| keeps_for_threads(name)),

@@ -50,8 +50,6 @@ const HASTE: Duration = Duration::from_secs(4);
 const MOST_ANSWER: usize = 1 << 19;
 /// Users whose files are remembered.
 const MOST_USERS: usize = 16;
-/// Bytes of answers that are remembered for each.
-const MOST_KNOWN: usize = 1 << 20;
 /// Letters of a reason or a place in an answer.
 const MOST_LETTERS: usize = 512;
 
@@ -322,7 +320,7 @@ impl Inspector {
             self.forget_one();
         }
         let known = self.known.entry(job.uid).or_default();
-        if known.bytes + bytes > MOST_KNOWN {
+        if known.bytes + bytes > cache_file::MOST_KNOWN {
             *known = UserFiles::default();
         }
         known.owner = job.owner;

@@ -1,4 +1,13 @@
 //! The table of the process's runtimes, which are reported to the daemon.
+//!
+//! To add a runtime that isn't OpenMP, such as a thread pool:
+//! 1. a folder in `entry/`, as [`tbb`] is one for a library that is asked how many threads it may have, and
+//!    [`blas`] for one that is told. Work goes through [`crate::program::non_openmp`];
+//! 2. its `discover` in [`KINDS`], its kind in `scaf-proto/src/runtimes.rs`; the compiler asks for its name
+//!    for people in `scafd/src/talk/pages.rs`;
+//! 3. if it shares the grant with OpenMP's regions, its name in [`crate::program::budget::Who`];
+//! 4. its files' names in `scaf-functions/src/files.rs` (`makes_teams`), so that the code analysis knows it;
+//! 5. if it keeps state over a fork or the end of a library, a function in `lib.rs`'s table of hooks.
 
 use super::{api, blas, tbb};
 use crate::link::pages;
@@ -9,14 +18,14 @@ use crate::runtimes::found::{Discover, Found};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use scaf_proto::runtimes::{Kind, MOST_RUNTIMES, Promise};
 
-static KINDS: [Discover; 4] = [openmp, tbb::discover, blas::discover, api::discover];
+static KINDS: &[Discover] = &[openmp, tbb::discover, blas::discover, api::discover];
 /// Runtimes that were reported to the daemon, by their places on the report page.
 static REPORTED: [AtomicUsize; MOST_RUNTIMES] = [const { AtomicUsize::new(0) }; MOST_RUNTIMES];
 
 /// Tells the daemon of all runtimes. Threads that do so at the same time write the same.
 pub fn tell() {
     let page = pages::report().runtimes();
-    for discover in &KINDS {
+    for discover in KINDS {
         discover(&mut |found| {
             if let Some(place) = place_of(found.id) {
                 let counts = [found.threads, found.most, found.running];

@@ -16,7 +16,7 @@ arch::looked_at! {
     syscall: [
         libc::SYS_seccomp,
         libc::SYS_prctl,
-        libc::SYS_fork,
+        arch::FORK,
         libc::SYS_clone,
         libc::SYS_clone3,
         libc::SYS_execve,
@@ -71,7 +71,7 @@ unsafe extern "C" fn by_number(
                 affinity_calls::binding(first as c_int, set, second, call)
             }
             // With the same memory the child would return on the stack that this call is on, or is a thread.
-            libc::SYS_fork => fork_widely(call),
+            arch::FORK => fork_widely(call),
             libc::SYS_clone if first as c_int & libc::CLONE_VM == 0 => fork_widely(call),
             libc::SYS_clone3 if flags_of(first, second) & libc::CLONE_VM == 0 => fork_widely(call),
             _ => call(),

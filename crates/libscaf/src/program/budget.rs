@@ -9,10 +9,11 @@ use scaf_team::split;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     Tbb,
+    /// The last one, by which they are counted.
     Blas,
 }
 
-const COUNT: usize = 2;
+const COUNT: usize = Who::Blas as usize + 1;
 /// Threads that each runtime has at work; 0 if it doesn't run.
 static RUNNING: [AtomicU32; COUNT] = [const { AtomicU32::new(0) }; COUNT];
 

@@ -4,7 +4,7 @@ use super::function::{Function, Mode};
 use super::runtime::{Role, role};
 use super::ssa::{Def, Id};
 use super::terms::{Fork, Grant, Value};
-use crate::decode::abi::RAX;
+use crate::decode::abi::RESULT;
 use crate::decode::{Condition, FLAGS, Flow, Kind, Spot, Step};
 use crate::size_use::{Callee, Classes};
 use std::collections::BTreeSet;
@@ -223,7 +223,7 @@ impl Function<'_, '_> {
         let steps = self.graph.steps.iter().enumerate().filter(|(_, step)| step.kind == Kind::Divide);
         steps.into_iter().any(|(at, step)| {
             let by_team = step.operands.first().is_some_and(|spot| self.operand(at, *spot).classes.is_team());
-            let all = self.ssa.used(at, crate::decode::abi::RAX);
+            let all = self.ssa.used(at, crate::decode::abi::RESULT);
             by_team
                 && all.is_some_and(|all| {
                     let constant = self.value(all).constant;
@@ -305,7 +305,7 @@ impl Function<'_, '_> {
     /// Whether a value is the length of a share: a quotient by the team's size, and perhaps one of the rest.
     pub fn is_length(&self, id: Id) -> bool {
         let is_quotient = |id: Id| match self.ssa.defs[self.root(id)] {
-            Def::Result { step, loc } => self.graph.steps[step].kind == Kind::Divide && loc == RAX,
+            Def::Result { step, loc } => self.graph.steps[step].kind == Kind::Divide && loc == RESULT,
             _ => false,
         };
         let is_part = |id: Id| {

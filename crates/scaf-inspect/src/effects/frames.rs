@@ -5,9 +5,9 @@
 //! away, anything in the frame may be changed by calls.
 
 use super::addresses::{Known, Place, State, indexed, moved, place_of};
-use super::graph::Graph;
-use super::runtime;
-use crate::decode::abi::{ARGUMENTS, FRAME_POINTER, RAX, RDI, REGISTERS, RSI, SCRATCH, STACK_POINTER};
+use super::{graph::Graph, runtime};
+use crate::decode::abi::{ARGUMENTS, DESTINATION, REGISTERS, RESULT, SCRATCH, SOURCE};
+use crate::decode::abi::{FRAME_POINTER, STACK_POINTER};
 use crate::decode::{Flow, Kind, RegisterSet, Spot, Step, Target};
 use crate::size_use::{Callee, Code};
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,13 +158,13 @@ impl Search<'_, '_, '_, '_> {
         self.frames.steps[at].place = place;
         self.frames.steps[at].stack = state.registers[STACK_POINTER];
         self.frames.steps[at].unsure = place == Place::SomewhereOwn && !self.is_sure(step, state);
-        let copies = step.kind == Kind::Fill && step.reads.contains(RSI);
-        self.frames.steps[at].reaches = copies && state.registers[RSI].is_frame();
+        let copies = step.kind == Kind::Fill && step.reads.contains(SOURCE);
+        self.frames.steps[at].reaches = copies && state.registers[SOURCE].is_frame();
         match step.flow {
             Flow::Call => self.call(at, step, state),
             Flow::Jump if returns => self.call(at, step, state),
             Flow::Next => self.compute(step, place, state),
-            Flow::Return => self.frames.steps[at].arguments[0] = state.registers[RAX],
+            Flow::Return => self.frames.steps[at].arguments[0] = state.registers[RESULT],
             _ => {}
         }
     }
@@ -177,9 +177,9 @@ impl Search<'_, '_, '_, '_> {
             return place_of(state.registers[STACK_POINTER]);
         }
         if step.kind == Kind::Fill {
-            let to = state.registers[RDI];
+            let to = state.registers[DESTINATION];
             self.expose(to);
-            self.expose(state.registers[RSI]);
+            self.expose(state.registers[SOURCE]);
             return if to.is_frame() { Place::SomewhereOwn } else { Place::Elsewhere };
         }
         let Some(memory) = step.memory else { return Place::None };
@@ -201,7 +201,7 @@ impl Search<'_, '_, '_, '_> {
     /// Whether what a step's memory operand is about lies in the frame for sure.
     fn is_sure(&self, step: &Step, state: &State) -> bool {
         let registers = match step.memory {
-            _ if step.kind == Kind::Fill => [Some(RDI), None],
+            _ if step.kind == Kind::Fill => [Some(DESTINATION), None],
             Some(memory) => [memory.base, memory.index],
             None => return false,
         };
@@ -297,7 +297,8 @@ impl Search<'_, '_, '_, '_> {
             state.registers[register] = Known::Nothing;
         }
         if self.frames.allocations.contains(&step.address) {
-            state.registers[RAX] = Known::SomeFrame { base: Some(step.address), from: i64::MIN, sure: true };
+            state.registers[RESULT] =
+                Known::SomeFrame { base: Some(step.address), from: i64::MIN, sure: true };
         }
         // It may have put something else there.
         if reaches {

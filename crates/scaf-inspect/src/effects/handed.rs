@@ -4,7 +4,7 @@ use super::function::{Function, Mode};
 use super::runtime::{FLOAT_ARGUMENTS, Role, role, takes_any};
 use super::ssa::{Def, Id, Loc, VECTORS, is_in_frame};
 use super::terms::{Grant, Value};
-use crate::decode::abi::{ARGUMENTS, RAX, RDX};
+use crate::decode::abi::{ARGUMENTS, RESULT, SECOND_RESULT};
 use crate::decode::{FLAGS, Flow};
 use crate::functions::fills_memory;
 use crate::size_use::{Callee, Classes};
@@ -22,7 +22,7 @@ impl Function<'_, '_> {
             Callee::Local(function) => {
                 // Who calls it within an iteration knows no more of what it returns.
                 let varies = varies || spotted.reaches || self.may_differ(*function);
-                let tells = [RAX, RDX, VECTORS].contains(&loc) && self.may_tell(*function);
+                let tells = [RESULT, SECOND_RESULT, VECTORS].contains(&loc) && self.may_tell(*function);
                 let classes = if tells { Classes::THREAD_PART } else { Classes::CLEAN };
                 return Value { varies, ..Value::of(classes) };
             }
@@ -40,18 +40,20 @@ impl Function<'_, '_> {
             };
         }
         match (role(name), loc) {
-            (Role::TeamSize, RAX) => Value::of(Classes::TEAM),
-            (Role::ThreadNumber, RAX) => Value::of(Classes::THREAD),
-            (Role::Chunk, RAX) => Value { grant: Some(Grant::Chunk), varies: true, ..Value::SAME },
-            (Role::Section, RAX) => Value { grant: Some(Grant::Section), varies: true, ..Value::SAME },
-            (Role::Single, RAX) => Value { grant: Some(Grant::Single), varies: true, ..Value::SAME },
-            (Role::SingleCopy, RAX) => Value { grant: Some(Grant::SingleCopy), varies: true, ..Value::SAME },
-            (Role::Reduces, RAX) => Value { grant: Some(Grant::Reduces), varies: true, ..Value::SAME },
+            (Role::TeamSize, RESULT) => Value::of(Classes::TEAM),
+            (Role::ThreadNumber, RESULT) => Value::of(Classes::THREAD),
+            (Role::Chunk, RESULT) => Value { grant: Some(Grant::Chunk), varies: true, ..Value::SAME },
+            (Role::Section, RESULT) => Value { grant: Some(Grant::Section), varies: true, ..Value::SAME },
+            (Role::Single, RESULT) => Value { grant: Some(Grant::Single), varies: true, ..Value::SAME },
+            (Role::SingleCopy, RESULT) => {
+                Value { grant: Some(Grant::SingleCopy), varies: true, ..Value::SAME }
+            }
+            (Role::Reduces, RESULT) => Value { grant: Some(Grant::Reduces), varies: true, ..Value::SAME },
             // Tables whose address each thread keeps.
             // Memory of the thread's own, which there is enough of.
-            (Role::Harmless, RAX) if self.allocates_own(at) => Value { frame: true, ..Value::SAME },
-            (Role::Computes, RAX) if name.starts_with("__ctype_") => Value { frame: true, ..answer },
-            (Role::Computes, RAX | VECTORS) => answer,
+            (Role::Harmless, RESULT) if self.allocates_own(at) => Value { frame: true, ..Value::SAME },
+            (Role::Computes, RESULT) if name.starts_with("__ctype_") => Value { frame: true, ..answer },
+            (Role::Computes, RESULT | VECTORS) => answer,
             _ => Value { varies: true, ..Value::SAME },
         }
     }
@@ -59,7 +61,7 @@ impl Function<'_, '_> {
     /// What a call is passed, or may look at. Who calls a function of any number of arguments says in AL how
     /// many vectors there are.
     pub fn passed(&self, at: usize) -> impl Iterator<Item = &(Loc, Id)> {
-        let count = self.ssa.used(at, RAX).and_then(|id| self.value(id).constant);
+        let count = self.ssa.used(at, RESULT).and_then(|id| self.value(id).constant);
         let is_any = matches!(&self.frames.steps[at].callee, Callee::Import(name) if takes_any(name));
         let has_vectors = !is_any || count != Some(0);
         let is_vector = |loc: Loc| (VECTORS..VECTORS + FLOAT_ARGUMENTS).contains(&loc);
@@ -82,7 +84,7 @@ impl Function<'_, '_> {
     pub fn handed_back(&self, at: usize, loc: Loc) -> Option<Id> {
         let fills = matches!(&self.frames.steps[at].callee, Callee::Import(name) if fills_memory(name));
         let first = || self.ssa.used(at, ARGUMENTS[0]);
-        (fills && loc == RAX && self.graph.steps[at].flow == Flow::Call).then(first).flatten()
+        (fills && loc == RESULT && self.graph.steps[at].flow == Flow::Call).then(first).flatten()
     }
 
     /// The bounds of a task's iterations, which stand first in what it is handed.

@@ -7,7 +7,7 @@ use super::addresses::Place;
 use super::function::Function;
 use super::loops::Loop;
 use super::ssa::{Def, Id, Loc};
-use crate::decode::abi::{RAX, RDX};
+use crate::decode::abi::{RESULT, SECOND_RESULT};
 use crate::decode::{Flow, Kind, Spot};
 use std::collections::{BTreeMap, HashMap};
 
@@ -244,10 +244,12 @@ impl Function<'_, '_> {
                 }
                 _ => None,
             },
-            Kind::Divide if loc == RDX && !self.operand(at, *step.operands.first()?).classes.is_team() => {
-                let quotient = self.ssa.makes[at].iter().find(|(loc, _)| *loc == RAX)?.1;
+            Kind::Divide
+                if loc == SECOND_RESULT && !self.operand(at, *step.operands.first()?).classes.is_team() =>
+            {
+                let quotient = self.ssa.makes[at].iter().find(|(loc, _)| *loc == RESULT)?.1;
                 let whole = of(0)?.multiply(&Sum::atom(Atom::Value(self.root(quotient))))?;
-                self.exactly(self.ssa.used(at, RAX)?, depth + 1, found)?.add(&whole, -1)
+                self.exactly(self.ssa.used(at, RESULT)?, depth + 1, found)?.add(&whole, -1)
             }
             Kind::Address => self.address_exactly(at, depth, found),
             _ => None,

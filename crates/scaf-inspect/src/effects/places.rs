@@ -2,7 +2,7 @@
 
 use super::addresses::Place;
 use super::ssa::{Build, Loc, REST, VECTORS};
-use crate::decode::abi::{RAX, RDX, STACK_POINTER};
+use crate::decode::abi::{RESULT, SECOND_RESULT, STACK_POINTER};
 use crate::decode::{Flow, RegisterSet, Step};
 use crate::size_use::Callee;
 
@@ -107,7 +107,7 @@ impl Build<'_, '_, '_> {
             Flow::Call | Flow::Jump if step.flow == Flow::Call || spotted.callee != Callee::Unknown => {
                 all.extend(takes(&spotted.callee).iter());
             }
-            Flow::Return => all.extend([RAX, RDX, VECTORS, VECTORS + 1]),
+            Flow::Return => all.extend([RESULT, SECOND_RESULT, VECTORS, VECTORS + 1]),
             _ => {}
         }
         if step.flow == Flow::Next || step.flow == Flow::Branch {

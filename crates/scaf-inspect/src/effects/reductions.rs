@@ -4,7 +4,7 @@ use super::addresses::Place;
 use super::function::Function;
 use super::ssa::{Def, Id};
 use super::terms::{Op, Taint};
-use crate::decode::abi::RAX;
+use crate::decode::abi::RESULT;
 use crate::decode::{FLAGS, Flow, Kind, Spot};
 use std::collections::BTreeSet;
 
@@ -246,8 +246,8 @@ impl Function<'_, '_> {
         };
         let (Some(one), Some(other)) = (of(one), of(other)) else { return false };
         [(one, other), (other, one)].into_iter().any(|(met, expected)| match self.ssa.defs[met] {
-            Def::Result { step, loc: RAX } if self.graph.steps[step].kind == Kind::CompareExchange => {
-                let asked = self.ssa.used(step, RAX).map(|id| self.root(id));
+            Def::Result { step, loc: RESULT } if self.graph.steps[step].kind == Kind::CompareExchange => {
+                let asked = self.ssa.used(step, RESULT).map(|id| self.root(id));
                 asked == Some(expected) && self.reduces(step)
             }
             _ => false,

@@ -5,7 +5,7 @@ use super::addresses::Place;
 use super::frames::Frames;
 use super::graph::Graph;
 use super::runtime;
-use crate::decode::abi::{ARGUMENTS, RAX, SCRATCH};
+use crate::decode::abi::{ARGUMENTS, RESULT, SCRATCH};
 use crate::decode::{FLAGS, Flow, Kind, RegisterSet, Spot};
 use crate::size_use::{Callee, Code};
 use std::collections::{BTreeMap, HashMap};
@@ -382,7 +382,7 @@ pub(super) fn taken_by_name(name: &str) -> RegisterSet {
     ARGUMENTS.iter().take(general).for_each(|register| all.insert(*register));
     (0..runtime::float_arguments(name)).for_each(|number| all.insert(VECTORS + number));
     if runtime::takes_any(name) {
-        all.insert(RAX);
+        all.insert(RESULT);
     }
     all
 }

@@ -7,7 +7,7 @@ use super::addresses::{Known, Place};
 use super::function::Function;
 use super::ssa::{Def, Id, Loc, is_in_frame};
 use super::terms::{Op, Value};
-use crate::decode::abi::{ARGUMENTS, RAX, REGISTERS, RSI, SCRATCH, STACK_POINTER};
+use crate::decode::abi::{ARGUMENTS, REGISTERS, RESULT, SCRATCH, SOURCE, STACK_POINTER};
 use crate::decode::{Flow, Kind, Spot};
 use std::collections::HashSet;
 
@@ -112,7 +112,7 @@ impl Function<'_, '_> {
             id.is_some_and(|id| op.may_begin_with(self.value(id)))
         };
         match (step.flow, step.kind, step.operands.as_slice()) {
-            (Flow::Next, Kind::Fill, _) => !step.reads.contains(RSI) && fits(RAX),
+            (Flow::Next, Kind::Fill, _) => !step.reads.contains(SOURCE) && fits(RESULT),
             (Flow::Next, Kind::Move, [Spot::Memory, spot]) => op.may_begin_with(self.operand(at, *spot)),
             (Flow::Next, Kind::Constant(value), _) => op.may_begin_with(Value::constant(value)),
             (Flow::Call, ..) if self.allocates_own(at) => op.may_begin_with(Value::constant(0)),

@@ -5,7 +5,7 @@ use super::function::{Function, Mode};
 use super::runtime::{Role, role};
 use super::ssa::{Def, Id, Loc, VECTORS};
 use super::terms::{Context, Fork, Goes, Op, Taint, Value};
-use crate::decode::abi::{RAX, RDX};
+use crate::decode::abi::{RESULT, SECOND_RESULT};
 use crate::decode::{FLAGS, Flow, Kind, Spot};
 use crate::size_use::{Callee, Classes};
 use std::collections::{BTreeSet, HashSet};
@@ -83,7 +83,7 @@ impl Function<'_, '_> {
             Callee::Import(name) => role(name) != Role::Computes && !FLOATS.contains(name),
             _ => false,
         };
-        loc == RAX || (!is_known && [RDX, VECTORS, VECTORS + 1].contains(&loc))
+        loc == RESULT || (!is_known && [SECOND_RESULT, VECTORS, VECTORS + 1].contains(&loc))
     }
 
     pub fn worst(&self, ids: &[Id]) -> Taint {

@@ -4,7 +4,7 @@ use super::addresses::Place;
 use super::function::{Function, Mode};
 use super::ssa::{Def, Id, Loc, is_in_frame};
 use super::terms::Value;
-use crate::decode::abi::{ARGUMENTS, RAX, RDX, RSI, STACK_POINTER};
+use crate::decode::abi::{ARGUMENTS, RESULT, SECOND_RESULT, SOURCE, STACK_POINTER};
 use crate::decode::{FLAGS, Flow, Kind, Spot, Step};
 use crate::size_use::Classes;
 
@@ -155,7 +155,7 @@ impl Function<'_, '_> {
             let its = &self.graph.steps[step];
             let source = match its.kind {
                 Kind::Move => its.operands.get(1).copied(),
-                Kind::Widen => Some(Spot::Register(RAX)),
+                Kind::Widen => Some(Spot::Register(RESULT)),
                 Kind::Push | Kind::Pop if loc != FLAGS => match its.kind {
                     Kind::Push => its.operands.first().copied(),
                     _ => Some(Spot::Memory),
@@ -202,21 +202,23 @@ impl Function<'_, '_> {
         };
         match step.kind {
             Kind::Constant(value) if loc != FLAGS => Value::constant(value),
-            Kind::Divide if loc == RAX || loc == RDX => {
-                let low = self.ssa.used(at, RAX).map_or(Value::SAME, |id| self.value(id));
+            Kind::Divide if loc == RESULT || loc == SECOND_RESULT => {
+                let low = self.ssa.used(at, RESULT).map_or(Value::SAME, |id| self.value(id));
                 let divisor = of(0);
                 let (quotient, rest) = low.classes.divided_by(divisor.classes);
                 let varies = low.varies || divisor.varies;
                 let by_team = low.classes.is_clean() && !low.varies && divisor.classes.is_team();
-                let classes = if loc == RAX { quotient } else { rest };
-                Value { varies, whole: loc == RAX && by_team, ..Value::of(classes) }
+                let classes = if loc == RESULT { quotient } else { rest };
+                Value { varies, whole: loc == RESULT && by_team, ..Value::of(classes) }
             }
-            Kind::Widen if loc == RAX => self.ssa.used(at, RAX).map_or(Value::SAME, |id| self.value(id)),
+            Kind::Widen if loc == RESULT => {
+                self.ssa.used(at, RESULT).map_or(Value::SAME, |id| self.value(id))
+            }
             Kind::Pop if loc != FLAGS => self.operand(at, Spot::Memory),
             Kind::Push => of(0),
             // The addresses don't get there.
-            Kind::Fill if is_in_frame(loc) && !step.reads.contains(RSI) => {
-                let ids = [RAX, loc].map(|it| self.ssa.used(at, it));
+            Kind::Fill if is_in_frame(loc) && !step.reads.contains(SOURCE) => {
+                let ids = [RESULT, loc].map(|it| self.ssa.used(at, it));
                 Value { varies: true, ..self.joined(ids.into_iter().flatten().collect()) }
             }
             _ if !is_main => all(),

@@ -6,7 +6,7 @@ use super::function::Function;
 use super::loops::Loop;
 use super::runtime::{Role, role};
 use super::ssa::{Def, Id};
-use crate::decode::abi::{RAX, RDX};
+use crate::decode::abi::{RESULT, SECOND_RESULT};
 use crate::decode::{Flow, Kind, Spot};
 use crate::size_use::Callee;
 use std::collections::BTreeSet;
@@ -108,7 +108,9 @@ impl Function<'_, '_> {
                     is_set_back |= match step.kind {
                         Kind::Divide => true,
                         Kind::And | Kind::Xor | Kind::Select => some_stay,
-                        Kind::Other => [RAX, RDX].iter().all(|register| step.writes.contains(*register)),
+                        Kind::Other => {
+                            [RESULT, SECOND_RESULT].iter().all(|register| step.writes.contains(*register))
+                        }
                         Kind::Multiply if self.multiplies_by_much(*at) => return false,
                         _ => false,
                     };

@@ -170,12 +170,12 @@ impl Bodies {
 /// The registers in which a function of a runtime's gets functions that the team's threads run.
 fn runs(name: &str) -> Option<&'static [Register]> {
     match name {
-        "GOMP_task" | "GOMP_taskloop" | "GOMP_taskloop_ull" => Some(&[abi::RDI, abi::RDX]),
-        "GOMP_teams_reg" => Some(&[abi::RDI]),
+        "GOMP_task" | "GOMP_taskloop" | "GOMP_taskloop_ull" => Some(&[abi::ARGUMENTS[0], abi::ARGUMENTS[2]]),
+        "GOMP_teams_reg" => Some(&[abi::ARGUMENTS[0]]),
         "__kmpc_omp_task_alloc" | "__kmpc_omp_target_task_alloc" => Some(&[abi::ARGUMENTS[5]]),
         "GOMP_parallel_end" => None,
-        _ if name.starts_with(GOMP_STARTS_REGIONS) => Some(&[abi::RDI]),
-        _ if name.starts_with(FORKS) => Some(&[abi::RDX]),
+        _ if name.starts_with(GOMP_STARTS_REGIONS) => Some(&[abi::ARGUMENTS[0]]),
+        _ if name.starts_with(FORKS) => Some(&[abi::ARGUMENTS[2]]),
         _ => None,
     }
 }

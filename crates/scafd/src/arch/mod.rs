@@ -5,3 +5,8 @@
 mod processor;
 
 pub use processor::{LEGACY_CALLS, ticks};
+
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!(
+    "what scafd knows of the processor is in src/arch/: another one is a neighbour of x86_64 there"
+);

@@ -1,5 +1,5 @@
 //! The state of everything at one moment, of which all views are made. A field is declared here and nowhere
-//! else ([`super::field`]); `registry/fill.rs` and `daemon/answer.rs` fill them in.
+//! else ([`super::field`]); `registry/fill.rs` and `daemon/requests.rs` fill them in.
 
 use super::field::{Field, JSON, Kind, MetricKind, Table, Typed, Value};
 use crate::apply::stop::Way;

@@ -10,8 +10,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Longest file that is read, in bytes.
-const MOST: u64 = 4 << 20;
+/// Bytes of helpers' answers that are remembered for a user; when there would be more, all are forgotten.
+pub const MOST_KNOWN: usize = 1 << 20;
+/// Longest file that is read, in bytes: what is remembered, written otherwise.
+const MOST: u64 = 4 * MOST_KNOWN as u64;
 
 #[derive(Serialize, Deserialize)]
 struct Contents<C> {

@@ -137,6 +137,11 @@ pub fn mount(root: &Path, controller: &str) -> Option<PathBuf> {
     Some(root.join(mount.strip_prefix("/").unwrap_or(&mount)))
 }
 
+/// Contexts that a quota is good for: whole ones, at least 1.
+pub fn whole_contexts(quota: f64) -> u32 {
+    (quota as u32).max(1)
+}
+
 impl Cgroup {
     /// Those of `pus` that the cpuset has, or all if it has none.
     pub fn within(&self, pus: &PuSet) -> PuSet {
@@ -144,9 +149,9 @@ impl Cgroup {
         both.filter(|both| !both.is_empty()).unwrap_or_else(|| pus.clone())
     }
 
-    /// Contexts that the quota is good for: whole ones, at least 1.
+    /// [`whole_contexts`] of the quota.
     pub fn contexts(&self) -> Option<u32> {
-        self.quota.map(|quota| (quota as u32).max(1))
+        self.quota.map(whole_contexts)
     }
 
     /// Users make groups of their own: those of users who may not put their programs before others' count

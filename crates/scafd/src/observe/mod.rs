@@ -32,8 +32,7 @@ impl Limits {
     /// Contexts that can be given away when nothing else runs: whole ones, at least 1.
     pub fn contexts(&self) -> u32 {
         let pus = u32::try_from(self.pus.len()).unwrap_or(u32::MAX);
-        let quota = self.quota.map_or(pus, |q| if q.is_finite() { q as u32 } else { pus });
-        pus.min(quota).max(1)
+        self.quota.map_or(pus, |quota| pus.min(cgroup::whole_contexts(quota))).max(1)
     }
 }
 

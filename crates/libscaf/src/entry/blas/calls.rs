@@ -46,11 +46,11 @@ unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_v
 
 #[cold]
 fn find_real() {
-    // SAFETY: dlvsym reads C strings. These are the versions that glibc has had on x86-64.
+    // SAFETY: dlvsym reads C strings. These are the versions that glibc has had.
     unsafe {
         let find = |version: &CStr| glibc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr());
         let new = find(c"GLIBC_2.34");
-        REAL.store(if new.is_null() { find(c"GLIBC_2.2.5") } else { new }, Ordering::Relaxed);
+        REAL.store(if new.is_null() { find(arch::FIRST_GLIBC) } else { new }, Ordering::Relaxed);
     }
 }
 

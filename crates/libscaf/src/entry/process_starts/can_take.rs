@@ -2,6 +2,7 @@
 //! is glibc's. `scaf run` decides the same for the program that it starts (`crates/scaf/src/target.rs`).
 
 use crate::runtimes::linker::base_name;
+use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
 use crate::sys::file::{File, can_be_executed};
 use crate::sys::glibc::fstat;
@@ -144,7 +145,7 @@ fn is_foreign_elf(
 ) -> Option<bool> {
     const OF_64_BITS: u8 = 2;
     let machine = u16::from_le_bytes(number(head, 18)?);
-    if *head.get(4)? != OF_64_BITS || machine != libc::EM_X86_64 {
+    if *head.get(4)? != OF_64_BITS || machine != arch::ELF_MACHINE {
         return Some(true);
     }
     let (at, count) = (u64::from_le_bytes(number(head, 32)?), u16::from_le_bytes(number(head, 56)?));

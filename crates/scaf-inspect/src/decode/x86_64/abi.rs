@@ -11,8 +11,13 @@ pub(crate) const RCX: Register = 1;
 pub(crate) const RDX: Register = 2;
 pub(crate) const RSI: Register = 6;
 pub(crate) const RDI: Register = 7;
+/// What a function returns, a division's quotient, and what a string instruction stores.
 pub(crate) const RESULT: Register = RAX;
+/// The upper half of what a function returns, and a division's rest.
 pub(crate) const SECOND_RESULT: Register = RDX;
+/// Where string instructions copy to and from.
+pub(crate) const DESTINATION: Register = RDI;
+pub(crate) const SOURCE: Register = RSI;
 pub(crate) const STACK_POINTER: Register = 4;
 pub(crate) const FRAME_POINTER: Register = 5;
 pub(crate) const ARGUMENTS: [Register; 6] = [RDI, RSI, RDX, RCX, 8, 9];

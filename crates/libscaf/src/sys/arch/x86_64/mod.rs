@@ -21,7 +21,14 @@ pub(crate) use variadic::variadic;
 pub use variadic::{VariadicCall, call_function, call_runtime};
 
 use core::arch::{asm, global_asm, x86_64::_rdtsc};
-use core::ffi::c_void;
+use core::ffi::{CStr, c_long, c_void};
+
+/// ELF's number for programs of this processor.
+pub const ELF_MACHINE: u16 = libc::EM_X86_64;
+/// Version of the first glibc for it: what hasn't changed since has it. `sys/glibc.rs` links by it, too.
+pub const FIRST_GLIBC: &CStr = c"GLIBC_2.2.5";
+/// The oldest of the calls that start a process; newer processors have only the other ones.
+pub const FORK: c_long = libc::SYS_fork;
 
 /// Bytes of a thread's state; its parts are laid out in [`crate::sys::thread_state`].
 pub const THREAD_BYTES: usize = 320;
