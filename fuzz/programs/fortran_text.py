@@ -21,7 +21,14 @@ contains
   subroutine warm()
     character(16) :: text
     integer :: length, wait, i
+    integer(c_int) :: ignored
     real(8) :: until
+    interface
+      integer(c_int) function usleep(microseconds) bind(c)
+        import
+        integer(c_int), value :: microseconds
+      end function
+    end interface
     call get_environment_variable('WARM_MS', text, length)
     if (length == 0) return
     read (text, *) wait
@@ -31,6 +38,7 @@ contains
       do i = 1, 64
         warmed(i) = i
       end do
+      ignored = usleep(500_c_int)
     end do
   end subroutine
 end module

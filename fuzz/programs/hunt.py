@@ -1,7 +1,8 @@
 """Looks for programs that scaf makes wrong, among generated ones (generate.py).
 
 hunt.py [--first SEED] [--count N]   tries so many seeds: 1 and 300 where nothing is said
-        [--jobs N]                   so many at a time; as many as there are PUs where nothing is said
+        [--jobs N]                   so many at a time; three for each PU where nothing is said: most of the
+                                     time they wait
         [--warm MS]                  each has harmless regions first for so long, in which its code is
                                      inspected; 150 where nothing is said
         [--scaf FOLDER]              where scaf, scafd and libscaf.so are; else target/release
@@ -47,7 +48,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--jobs", type=int, default=3 * len(os.sched_getaffinity(0)))
     parser.add_argument("--warm", type=int, default=150)
     parser.add_argument("--scaf", default=str(HERE.parents[1] / "target" / "release"))
     parser.add_argument("--keep", type=pathlib.Path, default=HERE.parents[1] / "build" / "hunt")

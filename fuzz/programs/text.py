@@ -29,6 +29,7 @@ static void warm(void) {
     while (wait && omp_get_wtime() < until) {
 #pragma omp parallel for
         for (int i = 0; i < 64; i++) warmed[i] = i;
+        usleep(500);
     } }
 __attribute__((noinline, unused)) static int slot(unsigned long key) {
     key++;

@@ -47,7 +47,7 @@ fn ended_well(child: pid_t) -> bool {
 const NO: c_long = -1;
 
 /// Each system call of the client (crates/libscaf), with arguments that make it do nothing. A filter sees the
-/// number and arguments of a call, not memory.
+/// number and arguments of a call, not memory. Newer processors have `ppoll` and `readlinkat` only.
 const CALLS: [(c_long, [c_long; 3]); 54] = [
     // Finding the daemon, and messages to it.
     (libc::SYS_socket, [libc::AF_UNIX as c_long, (libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC) as c_long, 0]),

@@ -3,8 +3,8 @@
 //! To add a runtime that isn't OpenMP, such as a thread pool:
 //! 1. a folder in `entry/`, as [`tbb`] is one for a library that is asked how many threads it may have, and
 //!    [`blas`] for one that is told. Work goes through [`crate::program::non_openmp`];
-//! 2. its `discover` in [`KINDS`], its kind in `scaf-proto/src/runtimes.rs`; the compiler asks for its name
-//!    for people in `scafd/src/talk/pages.rs`;
+//! 2. its `discover` in [`KINDS`], its kind in `scaf-proto/src/runtimes.rs` (both lists); the compiler asks
+//!    for its name for people in `scafd/src/talk/pages.rs`;
 //! 3. if it shares the grant with OpenMP's regions, its name in [`crate::program::budget::Who`];
 //! 4. its files' names in `scaf-functions/src/files.rs` (`makes_teams`), so that the code analysis knows it;
 //! 5. if it keeps state over a fork or the end of a library, a function in `lib.rs`'s table of hooks.

@@ -9,7 +9,7 @@ use scaf_team::split;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     Tbb,
-    /// The last one, by which they are counted.
+    /// The last one, by which they are counted: others stand before it.
     Blas,
 }
 

@@ -15,8 +15,7 @@ pub(super) enum Kind {
     Closed,
 }
 
-const C: [&str; 9] =
-    ["libc", "libpthread", "libdl", "librt", "libutil", "libresolv", "ld-linux-x86-64", "ld", "libanl"];
+const C: [&str; 8] = ["libc", "libpthread", "libdl", "librt", "libutil", "libresolv", "ld", "libanl"];
 const CALL_BACK: [&str; 3] = ["libstdc++", "libgcc_s", "libgfortran"];
 /// Mathematics. OpenMP runtimes and this project's own are, too ([`is_openmp_runtime`]).
 const CLOSED: [&str; 3] = ["libm", "libmvec", "libquadmath"];
@@ -43,7 +42,7 @@ pub(super) fn kind(file: &str, is_executable: bool) -> Kind {
     // A script's own risk.
     let is_module = file.split_once(".cpython-").is_some_and(|(name, _)| PYTHONS.contains(&name));
     let is_python = file.starts_with("libpython3.") || is_module || (is_executable && is_python(file));
-    if is_any(&C) {
+    if is_any(&C) || (file.starts_with("ld-linux-") && file.contains(".so")) {
         Kind::C
     } else if is_any(&CALL_BACK) {
         Kind::CallsBack
@@ -84,6 +83,7 @@ mod tests {
         assert_eq!(kind("libc.so.6", false), Kind::C);
         assert_eq!(kind("libc-2.31.so", false), Kind::C);
         assert_eq!(kind("ld-2.31.so", false), Kind::C);
+        assert_eq!(kind("ld-linux-x86-64.so.2", false), Kind::C);
         assert_eq!(kind("libm-2.31.so", false), Kind::Closed);
         assert_eq!(kind("libstdc++.so.6.0.30", false), Kind::CallsBack);
         assert_eq!(kind("libgomp-e985bcbb.so.1.0.0", false), Kind::Closed);
