@@ -38,7 +38,7 @@ tests! {
     threads_that_are_known_by_something_else_than_their_number:
         computed_the_same(&["which_address", "which_name", "which_thread", "which_fortran"]);
     threads_that_wait_for_each_other_by_memory:
-        computed_the_same(&["waits_queue", "waits_barrier", "waits_fortran"]);
+        computed_the_same(&["waits_queue", "waits_barrier", "waits_fortran", "spins_unseen"]);
     state_that_is_carried_over_iterations:
         computed_the_same(&["carried_private", "carried_engine", "each_carries"]);
     what_belongs_to_the_kernels_thread:
@@ -47,5 +47,5 @@ tests! {
     limits_of_stacks_that_threads_note: computed_the_same(
         &["limit_noted", "limit_name", "limit_depth", "limit_guard"],
     );
-    exceptions_and_handlers_on_other_stacks: computed_the_same(&["lands", "alternate"]);
+    exceptions_and_handlers_on_other_stacks: computed_the_same(&["lands", "alternate", "alternate_kept"]);
 }

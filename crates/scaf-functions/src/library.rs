@@ -112,6 +112,7 @@ rows! {
     __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc: Harmless(0) [COMPUTES];
     __cxa_begin_catch: Harmless(1);
     __cxa_rethrow __cxa_throw: Harmless [NEVER_RETURNS THROWS];
+    __divdc3 __divsc3: Harmless(0) [COMPUTES];
     __errno_location: Harmless(0);
     __fprintf_chk: Harmless;
     __hwasan_init: KernelThread [LASTS];
@@ -119,6 +120,7 @@ rows! {
     __longjmp_chk: Harmless [NEVER_RETURNS LEAVES];
     __memcpy_chk __memmove_chk __memset_chk: Harmless(4);
     __msan_init: KernelThread [LASTS];
+    __muldc3 __mulsc3: Harmless(0) [COMPUTES];
     __printf_chk: Harmless;
     __rseq_abi __rseq_offset: KernelThread [LASTS];
     __snprintf_chk __sprintf_chk: Harmless;

@@ -4,6 +4,7 @@ use super::frame::Frame;
 use crate::link::no_syscalls;
 use crate::runtimes::entries::Runtime;
 use crate::sys::raw_syscalls::set_blocked;
+use crate::sys::signals::{Stack, set_stack};
 use crate::sys::thread_state::{self, Part, REGION_AT, TBB_AT};
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -59,6 +60,8 @@ pub struct Thread {
     pub member: Cell<*const c_void>,
     /// As a worker whose TLS is lent: its own mask of signals, and [`LENT`]; else 0.
     pub lent: Cell<u64>,
+    /// The handlers' stack that it has set while it was a member, to be its kernel thread's.
+    pub new_stack: Cell<Stack>,
 }
 
 // SAFETY: null pointers, `None` and 0 are zeros; `Cell`s aren't `Sync`; the bytes are `region`'s.
@@ -95,6 +98,10 @@ pub fn take_signals_back(this: &Thread) {
     let own = this.lent.take() & !LENT;
     // Otherwise it keeps ours: a program that filters the calls of all its threads may end for this one.
     if !no_syscalls::are_forbidden_to_all() {
+        let stack = this.new_stack.replace(Stack::UNSAID);
+        if stack != Stack::UNSAID {
+            set_stack(stack);
+        }
         set_blocked(own);
     }
 }

@@ -22,6 +22,8 @@ pub struct Stack {
 }
 
 impl Stack {
+    /// Zeros, which the kernel never says.
+    pub const UNSAID: Stack = Stack { at: 0, flags: 0, bytes: 0 };
     /// None but the thread's own.
     pub const NONE: Stack = Stack { at: 0, flags: libc::SS_DISABLE, bytes: 0 };
 }

@@ -1,6 +1,7 @@
 //! What branches tell of iterations.
 
 use super::function::{Function, Mode};
+use super::rounds::Rounds;
 use super::runtime::{Role, role};
 use super::ssa::{Def, Id};
 use super::terms::{Fork, Grant, Value};
@@ -135,10 +136,17 @@ impl Function<'_, '_> {
                 _ => None,
             });
         }
+        let rounds = if kind == Kind::Compare { self.rounds_until(block, by) } else { Rounds::Unknown };
+        if rounds == Rounds::Others {
+            return Fork::Unknown;
+        }
         if kind == Kind::Compare
             && let Some(guard) = self.guard(block, by, [a, b], condition)
         {
             return guard;
+        }
+        if rounds == Rounds::All {
+            return Fork::Share;
         }
         let parts = Classes::QUOTIENT.or(Classes::REMAINDER);
         let clean = |value: Value| !value.classes.is_thread() && !value.classes.is_team();

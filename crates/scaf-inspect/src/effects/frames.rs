@@ -273,7 +273,7 @@ impl Search<'_, '_, '_, '_> {
                 }
             }
         }
-        // Arguments on the stack follow the sixth.
+        // Arguments on the stack follow the sixth; functions of the module that take any aren't proved.
         if let Some(last) = filled.iter().position(|(it, _)| usize::from(*it) == ARGUMENTS.len())
             && let Known::Frame { base, offset } = state.registers[STACK_POINTER]
             && let Known::Frame { base, offset } = self.standing(state, (base, offset))
@@ -281,12 +281,13 @@ impl Search<'_, '_, '_, '_> {
             fills.push((base, offset, usize::from(filled[last].1)));
             which.push(last);
         } else if filled.len() < ARGUMENTS.len()
+            && !matches!(callee, Callee::Local(_))
             && let Known::Frame { base, offset } = state.registers[STACK_POINTER]
             && let known = self.standing(state, (base, offset))
             && known.is_frame()
         {
             self.expose(known);
-            reaches |= matches!(callee, Callee::Local(_) | Callee::Unknown);
+            reaches |= callee == Callee::Unknown;
         }
         // What it allocates may be filled.
         reaches |= self.frames.allocations.contains(&step.address) && name == "calloc";

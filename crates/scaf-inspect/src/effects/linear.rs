@@ -208,6 +208,8 @@ impl Function<'_, '_> {
             return None;
         }
         let mut of = |number: usize| match *step.operands.get(number)? {
+            // Whatever sign its last bits have.
+            Spot::Constant(value) if step.bytes == 4 => Some(Sum::constant(i64::from(value as i32))),
             Spot::Constant(value) => Some(Sum::constant(value)),
             Spot::Register(register) => self.exactly(self.ssa.used(at, register)?, depth + 1, found),
             Spot::Memory if own => match self.ssa.operand(at, Spot::Memory).as_slice() {

@@ -35,6 +35,7 @@ mod meetings;
 mod places;
 mod prover;
 mod reductions;
+mod rounds;
 mod runtime;
 mod shares;
 mod ssa;

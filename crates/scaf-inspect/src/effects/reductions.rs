@@ -28,9 +28,12 @@ impl Function<'_, '_> {
         match (step.kind, step.operands.as_slice()) {
             (Kind::Move, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
             (Kind::CompareExchange, [Spot::Memory, spot]) => self.is_combined(at, (at, *spot), 0),
-            (kind, [Spot::Memory, spot]) => {
-                Op::of(kind).is_some_and(|op| self.is_sum(self.tainted(at, *spot).0, op))
-            }
+            (kind, [Spot::Memory, spot]) => Op::of(kind).is_some_and(|op| {
+                let (taint, value) = self.tainted(at, *spot);
+                // What a thread without an iteration combines, written out.
+                let changes_nothing = || op == Op::Add && value.constant == Some(0);
+                self.is_sum(taint, op) || (taint == Taint::Clean && changes_nothing())
+            }),
             _ => false,
         }
     }

@@ -5,8 +5,9 @@ use super::addresses::Place;
 use super::function::Function;
 use super::linear::{Atom, Found, Sum};
 use super::loops::Loop;
-use super::ssa::{Def, Id};
-use crate::decode::{Flow, Kind, Spot};
+use super::ssa::{Def, Id, Loc};
+use super::terms::Taint;
+use crate::decode::{FLAGS, Flow, Kind, Spot};
 use crate::size_use::Classes;
 
 /// Most values that are gone through for one loop.
@@ -86,7 +87,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether the runtime has put both there at once, one as the chunk's end.
-    fn are_of_one_chunk(&self, begin: Id, end: Id) -> bool {
+    pub fn are_of_one_chunk(&self, begin: Id, end: Id) -> bool {
         let by = |id: Id| match self.ssa.defs[self.ssa.find(id)] {
             Def::Result { step, .. } if self.graph.steps[step].flow == Flow::Call => Some(step),
             _ => None,
@@ -120,26 +121,37 @@ impl Function<'_, '_> {
         }
         for at in its.blocks.iter().flat_map(|block| self.graph.blocks[*block].steps()) {
             let step = &self.graph.steps[at];
-            if step.flow != Flow::Next || self.frames.steps[at].place != Place::Elsewhere {
+            if step.flow != Flow::Next {
                 continue;
             }
             if found.left == 0 {
                 return Err(at);
             }
-            if let Some(sum) = self.address_exactly(at, 0, &mut found) {
+            let is_sum = |(_, id): &(usize, Id)| matches!(self.taint(*id), Taint::Sum(_));
+            if step.kind == Kind::Address && self.ssa.makes[at].iter().any(is_sum) {
+                continue;
+            }
+            if self.frames.steps[at].place == Place::Elsewhere
+                && let Some(sum) = self.address_exactly(at, 0, &mut found)
+            {
                 self.keeps_pace(&sum, header, &mut pace).then_some(()).ok_or(at)?;
+            }
+            if step.kind == Kind::Add {
+                for (_, id) in self.ssa.makes[at].iter().filter(|(loc, _)| *loc != FLAGS) {
+                    if self.value(*id).is_index() && self.taint(*id) == Taint::Clean {
+                        let sum = self.exactly(*id, 0, &mut found).ok_or(at)?;
+                        self.keeps_pace(&sum, header, &mut pace).then_some(()).ok_or(at)?;
+                    }
+                }
             }
         }
         // A counter that ends with the length of the share tells how many iterations a round has.
         for (block, _) in its.exits(&self.graph) {
             let Some(by) = self.last_step(block).and_then(|at| self.flags_of(at)) else { continue };
-            let [Spot::Register(one), Spot::Register(other)] = *self.graph.steps[by].operands.as_slice()
-            else {
-                continue;
-            };
-            let mut of = |register: usize| {
-                let id = self.ssa.used(by, register)?;
-                self.exactly(id, 0, &mut found)
+            let [one, other] = *self.graph.steps[by].operands.as_slice() else { continue };
+            let mut of = |spot: Spot| match self.ssa.operand(by, spot).as_slice() {
+                [only] => self.exactly(*only, 0, &mut found),
+                _ => None,
             };
             let (Some(one), Some(other)) = (of(one), of(other)) else { continue };
             // What is left to go: a length, less what the rounds have done.
@@ -160,6 +172,18 @@ impl Function<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether what a step makes is an index, as much for each round of one of the share's loops as for each
+    /// iteration before it. [`Function::runs_evenly`] looks whether all else in the loop is.
+    pub fn counts_iterations(&self, at: usize, loc: Loc) -> bool {
+        let Some((_, id)) = self.ssa.makes[at].iter().find(|(its, _)| *its == loc) else { return false };
+        let Some(sum) = self.sum_of(*id) else { return false };
+        let is_share = |atom: &Atom| matches!(atom, Atom::Round(header) if self.share_loops.contains(header));
+        let mut rounds = sum.0.keys().flatten().copied().filter(is_share);
+        let Some(round) = rounds.next() else { return false };
+        let Some((by_round, rest)) = sum.split(round) else { return false };
+        rounds.all(|other| other == round) && self.by_iteration(&rest) == Some(by_round)
     }
 
     /// Whether a value is where the share begins, or the like, in each of a loop's iterations alike.

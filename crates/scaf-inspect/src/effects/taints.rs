@@ -368,9 +368,8 @@ impl Function<'_, '_> {
             }
             Kind::Add => match (of(one), of(other)) {
                 (a, b) if matches!(worst, Taint::Sum(_)) => self.combine(Op::Add, a, b),
-                // An index of its own, unless it is only an address.
                 (a, b) => match added(a, b) {
-                    Taint::Clean => Taint::Bad,
+                    Taint::Clean if !self.counts_iterations(at, loc) => Taint::Bad,
                     taint => taint,
                 },
             },

@@ -10,7 +10,7 @@ const QUIET_MS: u32 = 64;
 const CALM_MS: u32 = 20;
 /// Number of rescues, with at most [`RARE_MS`] between two, after which a region is folded.
 const RESCUES: u32 = 4;
-const RARE_MS: u32 = 128;
+const RARE_MS: u32 = 512;
 
 /// What the monitor remembers.
 #[derive(Debug)]

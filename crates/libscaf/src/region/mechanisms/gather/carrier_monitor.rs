@@ -36,6 +36,8 @@ const IDLE_MS: u32 = 100;
 const COMPUTES_MS: u32 = 20;
 /// The same if all members that wait for its PU spin on memory, and probably for this one.
 const COMPUTES_LONG_MS: u32 = 200;
+/// The same until no carrier leaves for being needed no more; less than that takes.
+const UNDECIDED_MS: u32 = COMPUTES_MS / 2;
 /// CPU time that it must have had meanwhile.
 const COMPUTES_NS: u64 = COMPUTES_MS as u64 * 1_000_000 / 2;
 /// CPU time in each millisecond of a carrier that never sleeps; the kernel takes the rest.
@@ -173,9 +175,12 @@ fn look_for_stuck(pace: &mut Pace, seen: &mut [Seen; MOST], passed: u32) -> bool
         return false;
     }
     let may_have_more = pace.carriers(wanted(), u32::MAX) < SCHEDULER.size();
-    let stuck = is_stuck(open, seen, passed) && may_have_more;
+    let found = look_at_carriers(open, seen, passed);
+    let stuck = found == Found::Stuck && may_have_more;
     if !stuck {
-        pace.is_calm(passed);
+        if found != Found::Undecided {
+            pace.is_calm(passed);
+        }
         if pace.is_slow() && may_have_more && sleeps(open, seen) {
             pace.wakes();
         }
@@ -209,12 +214,21 @@ struct Seen {
     runs: bool,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Moves,
+    /// A carrier hasn't switched for a while: it may be about to, or other carriers that spin on its PU keep
+    /// it from running. None may leave yet.
+    Undecided,
+    Stuck,
+}
+
 /// Whether a member is ready and a carrier is blocked with another one.
-fn is_stuck(open: u32, seen: &mut [Seen; MOST], passed: u32) -> bool {
+fn look_at_carriers(open: u32, seen: &mut [Seen; MOST], passed: u32) -> Found {
     let ready = SCHEDULER.has_ready();
     let waits = ready || SCHEDULER.has_spinning();
     let most = if ready { COMPUTES_MS } else { COMPUTES_LONG_MS };
-    let mut stuck = false;
+    let mut found = Found::Moves;
     for (carrier, seen) in CARRIERS.iter().zip(seen).take(open as usize) {
         let changes = carrier.changes.load(Ordering::Relaxed);
         let task = carrier.task.load(Ordering::Relaxed);
@@ -233,14 +247,18 @@ fn is_stuck(open: u32, seen: &mut [Seen; MOST], passed: u32) -> bool {
             // A late look counts as one.
             _ => seen.same = seen.same.saturating_add(passed.min(LONG_MS)),
         }
-        // A carrier that other programs keep from running isn't blocked.
+        // A carrier that others keep from running isn't blocked for that.
         let computes = seen.same >= most && ran.wrapping_sub(seen.ran) >= COMPUTES_NS;
-        stuck |= computes || !seen.runs && is_asleep(task);
-        if stuck || seen.same >= most {
+        if computes || !seen.runs && is_asleep(task) {
+            found = Found::Stuck;
+        } else if seen.same >= UNDECIDED_MS && found == Found::Moves {
+            found = Found::Undecided;
+        }
+        if found == Found::Stuck {
             seen.same = 0;
         }
     }
-    stuck
+    found
 }
 
 /// Whether a thread of this process sleeps in the kernel, and not only waits for a PU.

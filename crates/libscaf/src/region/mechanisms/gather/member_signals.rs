@@ -174,10 +174,13 @@ fn end_changed(size: u32) {
             continue;
         }
         LASTS.store(1, Ordering::Relaxed);
+        // SAFETY: the worker with that TLS base sleeps in the runtime's idle barrier.
+        let its = unsafe { part_of::<Thread>(worker_tls::of(number)) };
         if let Some(mask) = changed.mask {
-            // SAFETY: the worker with that TLS base sleeps in the runtime's idle barrier.
-            let its = unsafe { part_of::<Thread>(worker_tls::of(number)) };
             its.lent.set(mask | LENT);
+        }
+        if let Some(stack) = changed.stack {
+            its.new_stack.set(stack);
         }
     }
 }
