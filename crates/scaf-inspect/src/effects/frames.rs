@@ -178,8 +178,7 @@ impl Search<'_, '_, '_, '_> {
         }
         if step.kind == Kind::Fill {
             let to = state.registers[DESTINATION];
-            self.expose(to);
-            self.expose(state.registers[SOURCE]);
+            [to, state.registers[SOURCE]].into_iter().for_each(|known| self.expose(known));
             return if to.is_frame() { Place::SomewhereOwn } else { Place::Elsewhere };
         }
         let Some(memory) = step.memory else { return Place::None };
