@@ -1,5 +1,5 @@
 /* build: gcc -O2 -fopenmp */
-/* Threads that have had many regions set a stack for their handlers, each its own, and have it from then on. */
+/* Threads that have had many regions set a stack for their handlers, each its own, and keep it. */
 #define _GNU_SOURCE
 #include "test.h"
 #include <omp.h>

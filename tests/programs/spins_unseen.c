@@ -1,5 +1,5 @@
 /* build: gcc -O2 -fopenmp */
-/* Four threads wait for each other in a loop that isn't seen to be one: each look at the flag stores something. */
+/* Four threads wait for each other in a loop that isn't seen to: each look at the flag stores something. */
 #include "test.h"
 
 enum { THREADS = 4 };

@@ -1,6 +1,6 @@
-//! How many rounds a loop through a thread's iterations has, where that is known exactly: as many as the share
-//! or chunk has iterations, whatever is counted (`from + 3 * begin` up to `from + 3 * end`). A program that
-//! shares out by hand may leave out the first or the last one.
+//! How many rounds a loop through a thread's iterations has, where that is known exactly: as many as the
+//! share or chunk has iterations, whatever is counted (`from + 3 * begin` up to `from + 3 * end`). A program
+//! that shares out by hand may leave out the first or the last one.
 
 use super::function::Function;
 use super::linear::{Atom, Sum};
