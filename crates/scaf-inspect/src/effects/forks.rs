@@ -98,6 +98,10 @@ impl Function<'_, '_> {
             let flags = self.ssa.used(at, FLAGS).map(|id| self.value(id));
             return if flags.is_some_and(Value::differs) { Fork::Unknown } else { Fork::Same };
         };
+        let rounds = self.rounds_until(block, by);
+        if rounds == Rounds::Others {
+            return Fork::Unknown;
+        }
         let Some([a, b]) = self.compared(by) else {
             let flags = self.ssa.used(at, FLAGS).map_or(Value::SAME, |id| self.value(id));
             return match (flags.classes.is_clean(), flags.varies) {
@@ -135,10 +139,6 @@ impl Function<'_, '_> {
                 Condition::NotAbove if thread(b) => Some(0),
                 _ => None,
             });
-        }
-        let rounds = if kind == Kind::Compare { self.rounds_until(block, by) } else { Rounds::Unknown };
-        if rounds == Rounds::Others {
-            return Fork::Unknown;
         }
         if kind == Kind::Compare
             && let Some(guard) = self.guard(block, by, [a, b], condition)

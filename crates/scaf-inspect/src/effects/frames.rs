@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_PLACES: usize = 128;
 /// Where a caller's part of the stack begins: behind the address to return to.
 const CALLERS: i64 = 8;
+/// Most arguments on the stack that are looked at.
+const MOST_PASSED: i64 = 16;
 /// Who has looked at a block so many times waits no longer for addresses to settle.
 const OFTEN: usize = 8;
 
@@ -162,7 +164,15 @@ impl Search<'_, '_, '_, '_> {
         self.frames.steps[at].reaches = copies && state.registers[SOURCE].is_frame();
         match step.flow {
             Flow::Call => self.call(at, step, state),
-            Flow::Jump if returns => self.call(at, step, state),
+            Flow::Jump if returns => {
+                self.call(at, step, state);
+                // The caller's arguments on the stack are its, too.
+                self.frames.takes_stack |= match self.frames.steps[at].callee {
+                    Callee::Import(name) => runtime::takes_any(name),
+                    Callee::Local(_) => false,
+                    Callee::Unknown => true,
+                };
+            }
             Flow::Next => self.compute(step, place, state),
             Flow::Return => self.frames.steps[at].arguments[0] = state.registers[RESULT],
             _ => {}
@@ -171,6 +181,12 @@ impl Search<'_, '_, '_, '_> {
 
     fn place(&mut self, step: &Step, state: &State) -> Place {
         if step.kind == Kind::Push {
+            if let Some(memory) = step.memory
+                && let Some(base) = memory.base
+            {
+                let pushed = place_of(moved(state.registers[base], memory.displacement as i64));
+                self.frames.takes_stack |= matches!(pushed, Place::Own { base: 0, offset: CALLERS.. });
+            }
             return place_of(moved(state.registers[STACK_POINTER], -8));
         }
         if step.kind == Kind::Pop {
@@ -279,14 +295,14 @@ impl Search<'_, '_, '_, '_> {
         {
             fills.push((base, offset, usize::from(filled[last].1)));
             which.push(last);
-        } else if filled.len() < ARGUMENTS.len()
-            && !matches!(callee, Callee::Local(_))
-            && let Known::Frame { base, offset } = state.registers[STACK_POINTER]
-            && let known = self.standing(state, (base, offset))
-            && known.is_frame()
+        } else if let Known::Frame { base, offset } = state.registers[STACK_POINTER]
+            && (callee == Callee::Unknown || runtime::takes_any(name))
         {
-            self.expose(known);
-            reaches |= callee == Callee::Unknown;
+            for number in 0..MOST_PASSED {
+                let known = self.standing(state, (base, offset + 8 * number));
+                self.expose(known);
+                reaches |= known.is_frame();
+            }
         }
         // What it allocates may be filled.
         reaches |= self.frames.allocations.contains(&step.address) && name == "calloc";

@@ -12,8 +12,8 @@ use crate::decode::{Flow, Kind, Spot};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most products of a sum, and most factors of a product.
-const MOST_TERMS: usize = 12;
-const MOST_FACTORS: usize = 3;
+const MOST_TERMS: usize = 16;
+const MOST_FACTORS: usize = 5;
 /// Most values that one is followed through, one behind the other, and altogether.
 const MAX_DEPTH: usize = 24;
 const MAX_VALUES: usize = 400;

@@ -3,10 +3,11 @@
 //! that shares out by hand may leave out the first or the last one.
 
 use super::function::Function;
-use super::linear::{Atom, Sum};
+use super::linear::{Atom, Found, Sum};
 use super::loops::Loop;
 use super::ssa::{Def, Id};
-use crate::decode::{Condition, Flow, Kind, Spot};
+use crate::decode::{Condition, FLAGS, Flow, Kind, Spot};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// Most blocks that are followed from one that ends a loop to the loop's beginning.
@@ -29,26 +30,45 @@ impl Function<'_, '_> {
         let Some((its, [header])) = its.map(|its| (its, its.entries.as_slice())) else {
             return Rounds::Unknown;
         };
-        let of = |spot: Spot| match self.ssa.operand(by, spot).as_slice() {
-            [only] => self.sum_of(*only),
-            _ => None,
-        };
-        let [one, other] = *self.graph.steps[by].operands.as_slice() else { return Rounds::Unknown };
-        let (Some(one), Some(other)) = (of(one), of(other)) else { return Rounds::Unknown };
         // A multiple of the rounds, and what it is compared with.
-        let parts = one.add(&other, -1).and_then(|sum| sum.split(Atom::Round(*header)));
+        let parts = self.difference(by, &mut Found::of_one()).and_then(|sum| sum.split(Atom::Round(*header)));
         let Some((by_round, left)) = parts else { return Rounds::Unknown };
+        let is_length = |factors: &Vec<Atom>| matches!(factors[..], [Atom::Value(id)] if self.is_length(id));
+        if by_round.as_constant().is_none() && left.0.keys().any(is_length) {
+            // More than one iteration, or none, are done in a round.
+            return Rounds::Others;
+        }
         let by_round = by_round.as_constant().filter(|by_round| *by_round != 0);
         let (Some(by_round), Some(done)) = (by_round, self.rounds_before(its, *header, block)) else {
             return Rounds::Unknown;
         };
+        let exits: BTreeSet<usize> = its.exits(&self.graph).map(|(from, _)| from).collect();
         let Some(slack) = self.slack(block, *header, by_round) else { return Rounds::Unknown };
-        match self.beyond_share(&left, by_round) {
+        match self.beyond_share(&left, by_round, exits.len()) {
             None => Rounds::Unknown,
             Some(beyond) => {
                 let beyond = beyond.wrapping_sub(by_round.wrapping_mul(done)).wrapping_mul(by_round.signum());
                 if slack.contains(&beyond) { Rounds::All } else { Rounds::Others }
             }
+        }
+    }
+
+    /// What the first of two compared values is more than the second.
+    pub fn difference(&self, by: usize, found: &mut Found) -> Option<Sum> {
+        let step = &self.graph.steps[by];
+        let mut of = |spot: Spot| match (spot, self.ssa.operand(by, spot).as_slice()) {
+            (Spot::Constant(number), _) => Some(Sum::constant(number)),
+            (_, [only]) => self.exactly(*only, 0, found),
+            _ => None,
+        };
+        match (step.kind, step.operands.as_slice()) {
+            (Kind::Compare, [one, other]) => of(*one)?.add(&of(*other)?, -1),
+            // Whether it has come to nothing.
+            (Kind::Add | Kind::Subtract, _) => {
+                let (_, made) = self.ssa.makes[by].iter().find(|(loc, _)| *loc != FLAGS)?;
+                self.exactly(*made, 0, found)
+            }
+            _ => None,
         }
     }
 
@@ -76,7 +96,7 @@ impl Function<'_, '_> {
     }
 
     /// What `by_round` times the share's iterations and `left` come to, if that is a number.
-    fn beyond_share(&self, left: &Sum, by_round: i64) -> Option<i64> {
+    fn beyond_share(&self, left: &Sum, by_round: i64, exits: usize) -> Option<i64> {
         let constant = left.0.get(&Vec::new()).copied().unwrap_or(0);
         let mut terms = left.0.iter().filter(|(factors, _)| !factors.is_empty());
         let (times, last, is_chunk) = match (terms.next(), terms.next(), terms.next()) {
@@ -99,8 +119,10 @@ impl Function<'_, '_> {
             _ => return None,
         };
         let is_by_round = times == by_round.wrapping_neg();
-        // A compiler may have put several iterations into a round.
-        let is_unrolled = by_round.checked_rem(times) == Some(0);
+        // A compiler may have put several iterations into a round, and asks behind each.
+        let in_round = by_round.checked_div(times).map(i64::unsigned_abs);
+        let is_unrolled =
+            by_round.checked_rem(times) == Some(0) && in_round.is_some_and(|many| many <= exits as u64);
         match (is_by_round, is_chunk || is_unrolled) {
             (true, _) => Some(constant.wrapping_add(by_round.wrapping_mul(last))),
             // The runtime counts by a number that it was given.

@@ -176,7 +176,7 @@ pub(super) const FLOAT_ARGUMENTS: usize = 8;
 
 /// Whether it takes any number of arguments.
 pub(super) fn takes_any(name: &str) -> bool {
-    name.contains("printf") && role(name) == Role::Harmless
+    ["printf", "scanf"].iter().any(|part| name.contains(part)) && role(name) == Role::Harmless
 }
 
 /// How many of the vector registers it takes arguments in, at most.

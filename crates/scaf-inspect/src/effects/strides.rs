@@ -2,12 +2,12 @@
 //! that goes along with the iterations goes as fast.
 
 use super::addresses::Place;
-use super::function::Function;
+use super::function::{Function, Mode};
 use super::linear::{Atom, Found, Sum};
 use super::loops::Loop;
 use super::ssa::{Def, Id, Loc};
 use super::terms::Taint;
-use crate::decode::{FLAGS, Flow, Kind, Spot};
+use crate::decode::{FLAGS, Flow, Kind};
 use crate::size_use::Classes;
 
 /// Most values that are gone through for one loop.
@@ -148,15 +148,9 @@ impl Function<'_, '_> {
         // A counter that ends with the length of the share tells how many iterations a round has.
         for (block, _) in its.exits(&self.graph) {
             let Some(by) = self.last_step(block).and_then(|at| self.flags_of(at)) else { continue };
-            let [one, other] = *self.graph.steps[by].operands.as_slice() else { continue };
-            let mut of = |spot: Spot| match self.ssa.operand(by, spot).as_slice() {
-                [only] => self.exactly(*only, 0, &mut found),
-                _ => None,
-            };
-            let (Some(one), Some(other)) = (of(one), of(other)) else { continue };
             // What is left to go: a length, less what the rounds have done.
-            let Some((by_rounds, left)) = one.add(&other, -1).and_then(|sum| sum.split(Atom::Round(header)))
-            else {
+            let difference = self.difference(by, &mut found);
+            let Some((by_rounds, left)) = difference.and_then(|sum| sum.split(Atom::Round(header))) else {
                 continue;
             };
             let mut terms = left.0.iter().filter(|(factors, _)| !factors.is_empty());
@@ -164,9 +158,9 @@ impl Function<'_, '_> {
                 (by_rounds.as_constant(), terms.next(), terms.next())
                 && let [Atom::Value(id)] = factors.as_slice()
                 && self.is_length(*id)
-                && let Some((by_round, by_iteration)) = &pace
+                && let Some((by_round, begin)) = &pace
                 && Sum::default().add(by_round, *times)
-                    != Sum::default().add(by_iteration, rounds.wrapping_neg())
+                    != Sum::default().add(&begin.times, rounds.wrapping_neg())
             {
                 return Err(first);
             }
@@ -205,21 +199,27 @@ impl Function<'_, '_> {
     }
 
     /// Whether a sum has as much of the loop's rounds to each iteration as others have.
-    fn keeps_pace(&self, sum: &Sum, header: usize, pace: &mut Option<(Sum, Sum)>) -> bool {
+    fn keeps_pace(&self, sum: &Sum, header: usize, pace: &mut Option<(Sum, Begin)>) -> bool {
         let Some((by_round, rest)) = sum.split(Atom::Round(header)) else { return false };
-        let is = |atom: &Atom, wanted: &dyn Fn(Id) -> bool| matches!(atom, Atom::Value(id) if wanted(*id));
-        let has_start = |id: Id| self.value(id).classes.has(Classes::START);
-        let is_opaque = |id: Id| match self.ssa.defs[id] {
-            Def::Result { step, .. } => has_start(id) && self.graph.steps[step].flow == Flow::Next,
-            _ => false,
+        // What is computed from the index in each round is looked at there.
+        let is_of_round = |atom: &Atom| match atom {
+            Atom::Value(id) | Atom::Shifted(id, _) => {
+                let in_loop = self.loop_of(header).is_some_and(|its| !self.is_outside(*id, its));
+                in_loop && !self.value(*id).classes.is_clean()
+            }
+            Atom::Load(_) | Atom::Round(_) => false,
         };
-        if by_round == Sum::default() || rest.0.keys().flatten().any(|atom| is(atom, &is_opaque)) {
+        if by_round == Sum::default() || rest.0.keys().flatten().any(is_of_round) {
             return true;
         }
-        let Some(by_iteration) = self.by_iteration(&rest) else { return true };
-        let (rounds, iterations) = pace.get_or_insert_with(|| (by_round.clone(), by_iteration.clone()));
-        let products = (rounds.multiply(&by_iteration), by_round.multiply(iterations));
-        products.0.is_some() && products.0 == products.1
+        let begin = match self.begin_in(&rest) {
+            Some(Some(begin)) => begin,
+            Some(None) => return true,
+            None => return false,
+        };
+        let (rounds, first) = pace.get_or_insert_with(|| (by_round.clone(), begin.clone()));
+        let products = (rounds.multiply(&begin.times), by_round.multiply(&first.times));
+        products.0.is_some() && products.0 == products.1 && first.share == begin.share
     }
 
     /// Whether a value has to do with where a share begins, but not as a sum: the rounds that a thread
@@ -271,25 +271,63 @@ impl Function<'_, '_> {
         step.kind == Kind::Select && ids.all(is_begin)
     }
 
-    /// How much a sum has of where the share begins; `None` if it has nothing of that, or too much.
-    fn by_iteration(&self, sum: &Sum) -> Option<Sum> {
-        let is = |atom: &Atom, wanted: &dyn Fn(Id) -> bool| matches!(atom, Atom::Value(id) if wanted(*id));
-        let is_computed = |id: Id| match self.ssa.defs[id] {
-            Def::Result { step, .. } => {
-                self.graph.steps[step].flow == Flow::Next && !self.chooses_begin(step)
-            }
+    /// What a sum has of where the share begins; `Some(None)` if it has nothing of that, and `None` if it has
+    /// something else that goes by the share.
+    fn begin_in(&self, sum: &Sum) -> Option<Option<Begin>> {
+        let class = |atom: &Atom| match atom {
+            Atom::Value(id) | Atom::Shifted(id, _) => self.value(*id).classes,
+            Atom::Load(_) | Atom::Round(_) => Classes::CLEAN,
+        };
+        let goes_by_share = |sum: &Sum| !sum.0.keys().flatten().all(|atom| class(atom).is_clean());
+        if !goes_by_share(sum) {
+            return Some(None);
+        }
+        let find = |sum: &Sum, wanted: &dyn Fn(Classes) -> bool| {
+            let whole = |atom: &&Atom| matches!(atom, Atom::Value(_)) && wanted(class(atom));
+            sum.0.keys().flatten().find(whole).copied()
+        };
+        if let Some(number) = find(sum, &|classes| classes == Classes::THREAD) {
+            let (by_number, rest) = sum.split(number)?;
+            let Some(share) = find(&by_number, &|classes| classes.has(Classes::QUOTIENT)) else {
+                // A chunk that is dealt by hand.
+                return Some(None);
+            };
+            let (times, others) = by_number.split(share)?;
+            // What is left over goes to the first threads.
+            let left_over = find(&rest, &|classes| classes.has(Classes::REMAINDER))?;
+            let (first, rest) = rest.split(left_over)?;
+            let fits = others == Sum::default() && first == times && !goes_by_share(&rest);
+            return fits.then_some(Some(Begin { times, share: Some(share) }));
+        }
+        let is_begin = |atom: &Atom| match atom {
+            Atom::Value(id) => match self.ssa.defs[*id] {
+                Def::Result { step, .. } => {
+                    // A task is handed where its share begins.
+                    let is_handed = self.mode == Mode::TaskLoop && self.graph.steps[step].loads;
+                    self.graph.steps[step].flow != Flow::Next || is_handed || self.chooses_begin(step)
+                }
+                _ => true,
+            },
             _ => false,
         };
-        let has_start = |id: Id| self.value(id).classes.has(Classes::START) && !is_computed(id);
-        let is_number = |id: Id| self.value(id).classes == Classes::THREAD;
-        let is_quotient = |id: Id| self.value(id).classes.has(Classes::QUOTIENT) && !has_start(id);
-        let find = |sum: &Sum, wanted: &dyn Fn(Id) -> bool| {
-            sum.0.keys().flatten().copied().find(|atom| is(atom, wanted))
+        let Some(start) = find(sum, &|classes| classes.has(Classes::START)) else {
+            // Steps of chunks.
+            let is_part = |atom: &Atom| class(atom).has(Classes::START);
+            return (!sum.0.keys().flatten().any(is_part)).then_some(None);
         };
-        let by = match find(sum, &is_number).and_then(|number| sum.split(number)) {
-            Some((by_number, _)) => by_number.split(find(&by_number, &is_quotient)?)?,
-            None => sum.split(find(sum, &has_start)?)?,
-        };
-        Some(by.0)
+        let (times, rest) = sum.split(start)?;
+        (is_begin(&start) && !goes_by_share(&rest)).then_some(Some(Begin { times, share: None }))
     }
+
+    /// How much a sum has of where the share begins, if that and nothing else goes by the share.
+    fn by_iteration(&self, sum: &Sum) -> Option<Sum> {
+        self.begin_in(sum).flatten().map(|begin| begin.times)
+    }
+}
+
+/// Where a share begins, in a sum: how often, and which quotient's it is.
+#[derive(Clone, PartialEq)]
+struct Begin {
+    times: Sum,
+    share: Option<Atom>,
 }
