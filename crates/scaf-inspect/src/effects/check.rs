@@ -183,7 +183,7 @@ impl Function<'_, '_> {
             Flow::Call => true,
             Flow::Next => {
                 let stores = step.stores && self.frames.steps[at].place == Place::Elsewhere;
-                stores || matches!(step.kind, Kind::Compare | Kind::Test)
+                stores || matches!(step.kind, Kind::Compare | Kind::Test) || self.computes(at)
             }
             _ => false,
         };
@@ -203,11 +203,25 @@ impl Function<'_, '_> {
         };
         for (loc, id) in self.ssa.uses[at].iter().filter(|(_, id)| !self.junk.contains(id)) {
             let is_bound = || its.entries.iter().any(|entry| self.is_begin_of_all(*id, *entry));
-            if !leaves && !in_address(*loc) && is_bound() {
+            if !leaves && !in_address(*loc) && is_bound() && !self.makes_index(at, &its.entries) {
                 return Err(self.error(at, TELLS));
             }
         }
         Ok(())
+    }
+
+    /// Whether a step makes something else of its operands.
+    fn computes(&self, at: usize) -> bool {
+        let copies = [Kind::Nothing, Kind::Move, Kind::Widen, Kind::Push, Kind::Pop, Kind::Leave];
+        !copies.contains(&self.graph.steps[at].kind)
+    }
+
+    /// Whether a step makes of where a share begins what goes on with its iterations, or has nothing to do
+    /// with it any more.
+    fn makes_index(&self, at: usize, headers: &[usize]) -> bool {
+        let mut made = self.ssa.makes[at].iter().filter(|(loc, _)| *loc != FLAGS).map(|(_, id)| *id);
+        self.computes(at)
+            && made.all(|id| self.sum_of(id).is_some_and(|sum| self.goes_with_rounds(&sum, headers)))
     }
 
     /// Whether a block ends a loop through a thread's iterations, or goes round it.

@@ -16,6 +16,8 @@ const MOST_TERMS: usize = 16;
 const MOST_FACTORS: usize = 5;
 /// Most values that one is followed through, one behind the other, and altogether.
 const MAX_DEPTH: usize = 24;
+/// Fewest bytes of a number that is followed.
+pub(super) const WHOLE: usize = 4;
 const MAX_VALUES: usize = 400;
 
 /// What isn't computed from anything else.
@@ -122,7 +124,8 @@ impl Function<'_, '_> {
     }
 
     pub fn exactly(&self, id: Id, depth: usize, found: &mut Found) -> Option<Sum> {
-        let id = self.root(id);
+        // A counter of few bytes begins again.
+        let id = self.root_through(id, WHOLE);
         if let Some(known) = found.known.get(&id) {
             return known.clone();
         }
@@ -204,7 +207,7 @@ impl Function<'_, '_> {
     pub fn computed_exactly(&self, at: usize, loc: Loc, depth: usize, found: &mut Found) -> Option<Sum> {
         let step = &self.graph.steps[at];
         let own = matches!(self.frames.steps[at].place, Place::Own { .. });
-        if step.flow != Flow::Next || step.locked || (step.stores && !own) {
+        if step.flow != Flow::Next || step.locked || (step.stores && !own) || step.bytes < WHOLE {
             return None;
         }
         let mut of = |number: usize| match *step.operands.get(number)? {

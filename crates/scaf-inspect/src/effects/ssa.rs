@@ -4,6 +4,7 @@
 use super::addresses::Place;
 use super::frames::Frames;
 use super::graph::Graph;
+use super::linear::WHOLE;
 use super::runtime;
 use crate::decode::abi::{ARGUMENTS, RESULT, SCRATCH};
 use crate::decode::{FLAGS, Flow, Kind, RegisterSet, Spot};
@@ -261,7 +262,8 @@ impl Build<'_, '_, '_> {
         let its = &self.graph.steps[step];
         let own = matches!(self.frames.steps[step].place, Place::Own { .. });
         let copies = match its.kind {
-            Kind::Move => own || (!its.loads && !its.stores),
+            // A copy of some bytes of a number is another one.
+            Kind::Move => (own || (!its.loads && !its.stores)) && its.bytes >= WHOLE,
             Kind::Push => is_in_frame(loc),
             Kind::Pop | Kind::Leave => own,
             Kind::Widen => true,

@@ -222,6 +222,17 @@ impl Function<'_, '_> {
         products.0.is_some() && products.0 == products.1 && first.share == begin.share
     }
 
+    /// Whether a sum goes on in each round of a loop, or says nothing of where a share begins.
+    pub fn goes_with_rounds(&self, sum: &Sum, headers: &[usize]) -> bool {
+        let mut atoms = sum.0.keys().flatten();
+        let tells = |atom: &Atom| match atom {
+            Atom::Value(id) | Atom::Shifted(id, _) => !self.value(*id).classes.is_clean(),
+            Atom::Load(_) | Atom::Round(_) => false,
+        };
+        atoms.clone().any(|atom| matches!(atom, Atom::Round(header) if headers.contains(header)))
+            || !atoms.any(tells)
+    }
+
     /// Whether a value has to do with where a share begins, but not as a sum: the rounds that a thread
     /// has had are left of the index.
     pub fn has_lost_its_begin(&self, id: Id) -> bool {

@@ -145,6 +145,11 @@ impl Function<'_, '_> {
 
     /// Where a value was copied from.
     pub fn root(&self, id: Id) -> Id {
+        self.root_through(id, 0)
+    }
+
+    /// The same, through copies of at least so many bytes.
+    pub fn root_through(&self, id: Id, bytes: usize) -> Id {
         let mut id = self.ssa.find(id);
         for _ in 0..MAX_BACK {
             let Def::Result { step, loc } = self.ssa.defs[id] else { break };
@@ -153,6 +158,9 @@ impl Function<'_, '_> {
                 continue;
             }
             let its = &self.graph.steps[step];
+            if its.bytes < bytes {
+                break;
+            }
             let source = match its.kind {
                 Kind::Move => its.operands.get(1).copied(),
                 Kind::Widen => Some(Spot::Register(RESULT)),
