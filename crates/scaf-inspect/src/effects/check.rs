@@ -157,6 +157,14 @@ impl Function<'_, '_> {
         if self.is_in_task_data(address.1) {
             return Err(self.error(at, CARRIES));
         }
+        // Nobody but the threads knows where their shares begin and end.
+        let is_bound = |value: Value| value.is_index() || value.end;
+        if context == Context::Once
+            && self.mode == Mode::Repeated
+            && (is_bound(address.1) || self.ssa.uses[at].iter().any(|(_, id)| is_bound(self.value(*id))))
+        {
+            return Err(self.error(at, TELLS));
+        }
         let registers = self.ssa.uses[at].iter().filter(|(loc, _)| {
             let in_address = step.memory.is_some_and(|it| [it.base, it.index].contains(&Some(*loc)));
             !in_address || step.reads.contains(*loc)
@@ -182,8 +190,10 @@ impl Function<'_, '_> {
         let tells = match step.flow {
             Flow::Call => true,
             Flow::Next => {
-                let stores = step.stores && self.frames.steps[at].place == Place::Elsewhere;
-                stores || matches!(step.kind, Kind::Compare | Kind::Test) || self.computes(at)
+                let place = self.frames.steps[at].place;
+                let stores = step.stores && place == Place::Elsewhere;
+                let picks = step.loads && place == Place::SomewhereOwn;
+                stores || picks || matches!(step.kind, Kind::Compare | Kind::Test) || self.computes(at)
             }
             _ => false,
         };

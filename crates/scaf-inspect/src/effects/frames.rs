@@ -6,7 +6,7 @@
 
 use super::addresses::{Known, Place, State, indexed, moved, place_of};
 use super::{graph::Graph, runtime};
-use crate::decode::abi::{ARGUMENTS, DESTINATION, REGISTERS, RESULT, SCRATCH, SOURCE};
+use crate::decode::abi::{ARGUMENTS, DESTINATION, REGISTERS, RESULT, SOURCE};
 use crate::decode::abi::{FRAME_POINTER, STACK_POINTER};
 use crate::decode::{Flow, Kind, RegisterSet, Spot, Step, Target};
 use crate::size_use::{Callee, Code};
@@ -16,8 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_PLACES: usize = 128;
 /// Where a caller's part of the stack begins: behind the address to return to.
 const CALLERS: i64 = 8;
-/// Most arguments on the stack that are looked at.
-const MOST_PASSED: i64 = 16;
 /// Who has looked at a block so many times waits no longer for addresses to settle.
 const OFTEN: usize = 8;
 
@@ -59,14 +57,14 @@ impl Frames<'_> {
     }
 }
 
-struct Search<'c, 'e, 'g, 'a> {
-    code: &'c Code<'e>,
+pub(super) struct Search<'c, 'e, 'g, 'a> {
+    pub(super) code: &'c Code<'e>,
     graph: &'g Graph,
     /// The registers that a function may take arguments in.
-    takes: &'a dyn Fn(&Callee<'e>) -> RegisterSet,
+    pub(super) takes: &'a dyn Fn(&Callee<'e>) -> RegisterSet,
     /// The registers that it may change.
-    changes: &'a dyn Fn(&Callee<'e>) -> RegisterSet,
-    frames: Frames<'e>,
+    pub(super) changes: &'a dyn Fn(&Callee<'e>) -> RegisterSet,
+    pub(super) frames: Frames<'e>,
     /// Addresses in the frame that were put where they aren't followed: anything that is looked at there may
     /// be one.
     scattered: Known,
@@ -223,7 +221,7 @@ impl Search<'_, '_, '_, '_> {
         registers.into_iter().flatten().any(|register| state.registers[register].is_surely_frame())
     }
 
-    fn expose(&mut self, known: Known) {
+    pub(super) fn expose(&mut self, known: Known) {
         self.frames.takes_stack |= matches!(known.reach(), Some((Some(0), (CALLERS.., _))));
         match known.reach() {
             Some((Some(base), (from, _))) => {
@@ -250,77 +248,11 @@ impl Search<'_, '_, '_, '_> {
     }
 
     /// What stands in a place of the frame.
-    fn standing(&self, state: &State, place: (u64, i64)) -> Known {
+    pub(super) fn standing(&self, state: &State, place: (u64, i64)) -> Known {
         match state.places.get(&place) {
             Some(known) => *known,
             None if self.frames.is_exposed(place) => self.may_stand(),
             None => Known::Nothing,
-        }
-    }
-
-    fn call(&mut self, at: usize, step: &Step, state: &mut State) {
-        let callee = match step.target {
-            Target::Register(register) => match state.registers[register] {
-                Known::Slot(slot) => self.code.callee(Target::Slot(slot)),
-                _ => Callee::Unknown,
-            },
-            target => self.code.callee(target),
-        };
-        let arguments = ARGUMENTS.map(|register| state.registers[register]);
-        let name = if let Callee::Import(name) = callee { name } else { "" };
-        let filled = runtime::fills(name);
-        let (mut fills, mut which) = (Vec::new(), Vec::new());
-        let mut reaches = false;
-        let (takes, changes) = ((self.takes)(&callee), (self.changes)(&callee));
-        for (number, (known, register)) in arguments.into_iter().zip(ARGUMENTS).enumerate() {
-            if !known.is_frame() || !takes.contains(register) {
-                continue;
-            }
-            match known {
-                Known::Frame { base, offset } if filled.iter().any(|(it, _)| usize::from(*it) == number) => {
-                    let at = filled.iter().position(|(it, _)| usize::from(*it) == number).unwrap_or(0);
-                    fills.push((base, offset, filled.get(at).map_or(8, |(_, bytes)| usize::from(*bytes))));
-                    which.push(at);
-                }
-                _ => {
-                    self.expose(known);
-                    reaches = true;
-                }
-            }
-        }
-        // Arguments on the stack follow the sixth; functions of the module that take any aren't proved.
-        if let Some(last) = filled.iter().position(|(it, _)| usize::from(*it) == ARGUMENTS.len())
-            && let Known::Frame { base, offset } = state.registers[STACK_POINTER]
-            && let Known::Frame { base, offset } = self.standing(state, (base, offset))
-        {
-            fills.push((base, offset, usize::from(filled[last].1)));
-            which.push(last);
-        } else if let Known::Frame { base, offset } = state.registers[STACK_POINTER]
-            && (callee == Callee::Unknown || runtime::takes_any(name))
-        {
-            for number in 0..MOST_PASSED {
-                let known = self.standing(state, (base, offset + 8 * number));
-                self.expose(known);
-                reaches |= known.is_frame();
-            }
-        }
-        // What it allocates may be filled.
-        reaches |= self.frames.allocations.contains(&step.address) && name == "calloc";
-        let spotted = &mut self.frames.steps[at];
-        (spotted.callee, spotted.arguments, spotted.reaches) = (callee, arguments, reaches);
-        (spotted.fills, spotted.filled) = (fills, which);
-        for register in SCRATCH.into_iter().filter(|register| changes.contains(*register)) {
-            state.registers[register] = Known::Nothing;
-        }
-        if self.frames.allocations.contains(&step.address) {
-            state.registers[RESULT] =
-                Known::SomeFrame { base: Some(step.address), from: i64::MIN, sure: true };
-        }
-        // It may have put something else there.
-        if reaches {
-            let frames = &self.frames;
-            let exposed = state.places.iter_mut().filter(|(place, _)| frames.is_exposed(**place));
-            exposed.for_each(|(_, known)| *known = known.doubted());
         }
     }
 

@@ -23,6 +23,7 @@ mod cycles;
 mod extremes;
 mod finding;
 mod forks;
+mod frame_calls;
 mod frames;
 mod function;
 mod graph;

@@ -1,0 +1,24 @@
+#include <omp.h>
+
+/* Each iteration picks one of the share's bounds. */
+int a[4096], b[4096], out[4096];
+long total;
+
+void run(int n)
+{
+#pragma omp parallel
+    {
+        int me = omp_get_thread_num(), threads = omp_get_num_threads();
+        int share = n / threads, rest = n % threads;
+        if (me < rest) {
+            share++;
+            rest = 0;
+        }
+        int begin = share * me + rest, end = begin + share;
+        int bounds[2];
+        bounds[0] = begin;
+        bounds[1] = end;
+        for (int i = begin; i < end; i++)
+            out[i] = bounds[a[i] & 1];
+    }
+}

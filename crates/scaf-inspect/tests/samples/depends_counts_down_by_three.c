@@ -1,0 +1,24 @@
+#include <omp.h>
+
+/* A third of each share. */
+int a[4096], b[4096], out[4096];
+long total;
+
+void run(int n)
+{
+#pragma omp parallel
+    {
+        int me = omp_get_thread_num(), threads = omp_get_num_threads();
+        int share = n / threads, rest = n % threads;
+        if (me < rest) {
+            share++;
+            rest = 0;
+        }
+        int begin = share * me + rest, end = begin + share;
+        int i = begin;
+        for (int left = share; left > 0; left -= 3) {
+            out[i] = a[i];
+            i++;
+        }
+    }
+}

@@ -1,0 +1,21 @@
+#include <omp.h>
+
+/* Each iteration computes with where the share ends. */
+int a[4096], b[4096], out[4096];
+long total;
+
+void run(int n)
+{
+#pragma omp parallel
+    {
+        int me = omp_get_thread_num(), threads = omp_get_num_threads();
+        int share = n / threads, rest = n % threads;
+        if (me < rest) {
+            share++;
+            rest = 0;
+        }
+        int begin = share * me + rest, end = begin + share;
+        for (int i = begin; i < end; i++)
+            out[i] = 100 * i / end;
+    }
+}

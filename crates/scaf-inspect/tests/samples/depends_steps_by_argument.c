@@ -1,0 +1,21 @@
+#include <omp.h>
+
+/* A step that isn't one iteration. */
+int a[4096], b[4096], out[4096];
+long total;
+
+void run(int n, int step)
+{
+#pragma omp parallel
+    {
+        int me = omp_get_thread_num(), threads = omp_get_num_threads();
+        int share = n / threads, rest = n % threads;
+        if (me < rest) {
+            share++;
+            rest = 0;
+        }
+        int begin = share * me + rest, end = begin + share;
+        for (int i = begin; i < end; i += step)
+            out[i] = a[i];
+    }
+}
