@@ -6,7 +6,7 @@
 use super::addresses::Place;
 use super::function::Function;
 use super::loops::Loop;
-use super::ssa::{Def, Id, Loc};
+use super::ssa::{Def, Id, Loc, WHOLE};
 use crate::decode::abi::{RESULT, SECOND_RESULT};
 use crate::decode::{Flow, Kind, Spot};
 use std::collections::{BTreeMap, HashMap};
@@ -16,8 +16,6 @@ const MOST_TERMS: usize = 16;
 const MOST_FACTORS: usize = 5;
 /// Most values that one is followed through, one behind the other, and altogether.
 const MAX_DEPTH: usize = 24;
-/// Fewest bytes of a number that is followed.
-pub(super) const WHOLE: usize = 4;
 const MAX_VALUES: usize = 400;
 
 /// What isn't computed from anything else.

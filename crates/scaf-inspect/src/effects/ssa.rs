@@ -4,7 +4,6 @@
 use super::addresses::Place;
 use super::frames::Frames;
 use super::graph::Graph;
-use super::linear::WHOLE;
 use super::runtime;
 use crate::decode::abi::{ARGUMENTS, RESULT, SCRATCH};
 use crate::decode::{FLAGS, Flow, Kind, RegisterSet, Spot};
@@ -21,6 +20,8 @@ pub(super) type Id = usize;
 pub(super) type Loc = usize;
 /// The register that nested functions find their surroundings by.
 const CHAIN: Loc = 10;
+/// Fewest bytes of a number that is followed through copies and sums.
+pub(super) const WHOLE: usize = 4;
 /// What is exposed in the frame and isn't named by any instruction.
 pub(super) const REST: Loc = 64;
 
