@@ -43,7 +43,13 @@ impl Function<'_, '_> {
                     return Err(self.error(at, OUTSIDE));
                 }
                 let mode = if context == Context::Repeated { Mode::Repeated } else { Mode::Once };
-                return prover.summary(*function, mode).map(|_| ());
+                let summary = prover.summary(*function, mode)?;
+                if summary.hands_stack_on && self.passes_on_stack(at) {
+                    return Err(
+                        self.error(at, "passes arguments on the stack, to a function that hands them on")
+                    );
+                }
+                return Ok(());
             }
             Callee::Import(name) => *name,
         };

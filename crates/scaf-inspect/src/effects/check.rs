@@ -285,8 +285,13 @@ impl Function<'_, '_> {
     /// What it returns.
     pub fn returns(&self) -> Summary {
         let returned = self.graph.blocks.iter().enumerate().filter(|(_, block)| block.returns);
-        let mut all = Summary { differs: false, tells: false };
+        let mut all = Summary { differs: false, tells: false, hands_stack_on: self.frames.hands_stack_on };
         for at in returned.flat_map(|(block, _)| self.last_step(block)) {
+            if let Callee::Local(function) = self.frames.steps[at].callee
+                && self.graph.steps[at].flow == Flow::Jump
+            {
+                all.hands_stack_on |= self.returned.get(&function).is_none_or(|it| it.hands_stack_on);
+            }
             let (differs, tells) = match &self.frames.steps[at].callee {
                 // What another function returns.
                 Callee::Import(name) if self.graph.steps[at].flow == Flow::Jump => {

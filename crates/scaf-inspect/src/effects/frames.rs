@@ -47,6 +47,8 @@ pub(super) struct Frames<'e> {
     pub all_exposed: bool,
     /// It looks at what its caller has on the stack: further arguments, and structures.
     pub takes_stack: bool,
+    /// It ends as a function that may: its caller's arguments on the stack are that one's.
+    pub hands_stack_on: bool,
     /// The calls by which the function allocates memory that is used as if it were in the frame.
     pub allocations: BTreeSet<u64>,
 }
@@ -89,8 +91,8 @@ pub(super) fn frames<'e>(
     };
     let steps = vec![none; graph.steps.len()];
     let allocations = allocations.clone();
-    let (exposed, all_exposed, takes_stack) = (BTreeMap::new(), false, false);
-    let frames = Frames { steps, exposed, all_exposed, takes_stack, allocations };
+    let (exposed, all_exposed, takes_stack, hands_stack_on) = (BTreeMap::new(), false, false, false);
+    let frames = Frames { steps, exposed, all_exposed, takes_stack, hands_stack_on, allocations };
     let mut search = Search { code, graph, takes, changes, frames, scattered: Known::Nothing };
     // What is exposed, and where addresses were put that weren't followed, counts for all of the function.
     for pass in 0.. {
@@ -164,8 +166,7 @@ impl Search<'_, '_, '_, '_> {
             Flow::Call => self.call(at, step, state),
             Flow::Jump if returns => {
                 self.call(at, step, state);
-                // The caller's arguments on the stack are its, too.
-                self.frames.takes_stack |= match self.frames.steps[at].callee {
+                self.frames.hands_stack_on |= match self.frames.steps[at].callee {
                     Callee::Import(name) => runtime::takes_any(name),
                     Callee::Local(_) => false,
                     Callee::Unknown => true,

@@ -28,6 +28,8 @@ pub(super) struct Summary {
     pub differs: bool,
     /// What it returns tells the team's size, its thread's number or its share.
     pub tells: bool,
+    /// What its caller passes on the stack may be passed on.
+    pub hands_stack_on: bool,
 }
 
 /// What is the same in whatever way a function is executed.

@@ -14,6 +14,8 @@ use crate::size_use::{Callee, Code};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
+/// Of a function that isn't looked at.
+const UNKNOWN: Summary = Summary { differs: true, tells: false, hands_stack_on: true };
 /// Most instructions of all functions that are looked at in one module, about 2 us each.
 const MAX_STEPS: usize = 400_000;
 /// Most calls from a region to a function within the module.
@@ -192,7 +194,7 @@ impl<'e> Prover<'_, 'e> {
             for callee in callees {
                 // Who has effects is seen when the calls are looked at.
                 let summary = self.summary(callee, Mode::Repeated);
-                returned.insert(callee, summary.unwrap_or(Summary { differs: true, tells: false }));
+                returned.insert(callee, summary.unwrap_or(UNKNOWN));
             }
         }
         let count = built.ssa.defs.len();
@@ -239,7 +241,12 @@ impl Callees for Prover<'_, '_> {
         match self.known.get(&(function, mode)) {
             Some(Some(known)) => return known.clone(),
             // It calls itself, which is proved as far as it goes.
-            Some(None) if mode == Mode::Once => return Ok(Summary { differs: true, tells: false }),
+            Some(None) if mode == Mode::Once => {
+                let built =
+                    self.built.get(&function).and_then(Option::as_ref).and_then(|it| it.as_ref().ok());
+                let hands_stack_on = built.is_none_or(|built| built.frames.hands_stack_on);
+                return Ok(Summary { hands_stack_on, ..UNKNOWN });
+            }
             Some(None) => return Err(Finding::at(function, "calls itself in each thread")),
             None => {}
         }
