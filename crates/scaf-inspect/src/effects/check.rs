@@ -229,9 +229,9 @@ impl Function<'_, '_> {
     /// Whether a step makes of where a share begins what goes on with its iterations, or has nothing to do
     /// with it any more.
     fn makes_index(&self, at: usize, headers: &[usize]) -> bool {
-        let mut made = self.ssa.makes[at].iter().filter(|(loc, _)| *loc != FLAGS).map(|(_, id)| *id);
-        self.computes(at)
-            && made.all(|id| self.sum_of(id).is_some_and(|sum| self.goes_with_rounds(&sum, headers)))
+        let made = || self.ssa.makes[at].iter().filter(|(loc, _)| *loc != FLAGS).map(|(_, id)| *id);
+        let goes_on = |id| self.sum_of(id).is_some_and(|sum| self.goes_with_rounds(&sum, headers));
+        self.computes(at) && made().next().is_some() && made().all(goes_on)
     }
 
     /// Whether a block ends a loop through a thread's iterations, or goes round it.
