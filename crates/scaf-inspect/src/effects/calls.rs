@@ -49,6 +49,9 @@ impl Function<'_, '_> {
                         self.error(at, "passes arguments on the stack, to a function that hands them on")
                     );
                 }
+                if mode == Mode::Repeated && summary.has_effects && self.hands_own(at) {
+                    return Err(self.error(at, "hands memory of its own to a function that shares out work"));
+                }
                 return Ok(());
             }
             Callee::Import(name) => *name,
@@ -110,6 +113,15 @@ impl Function<'_, '_> {
             Role::Harmless => Err(unknown("calls in each thread, outside of iterations and the like,")),
             Role::Unknown => Err(unknown("calls what isn't known to be harmless:")),
         }
+    }
+
+    /// Whether a call is passed an address in the own frame, or of what the thread has allocated.
+    fn hands_own(&self, at: usize) -> bool {
+        let known = &self.frames.steps[at].arguments;
+        self.passed(at).any(|(loc, id)| {
+            let number = ARGUMENTS.iter().position(|register| register == loc);
+            self.value(*id).frame || number.is_some_and(|number| known[number].is_frame())
+        })
     }
 
     /// Whether something was put where a call's arguments on the stack stand, other than to save a register.

@@ -2,13 +2,14 @@
 
 use super::addresses::Place;
 use super::finding::Finding;
+use super::frames::Spotted;
 use super::function::{Callees, Function, Mode, Summary};
 use super::loops::Loop;
 use super::runtime::{self, Role, role};
 use super::ssa::Id;
 use super::terms::{Context, Fork, Taint, Value};
 use crate::decode::abi::STACK_POINTER;
-use crate::decode::{FLAGS, Flow, Kind, Spot};
+use crate::decode::{FLAGS, Flow, Kind, Spot, Step};
 use crate::size_use::Callee;
 
 const REPEATS: &str =
@@ -282,10 +283,23 @@ impl Function<'_, '_> {
         self.mode == Mode::TaskLoop && address.frame
     }
 
+    /// Whether it does anything but to compute, itself or by what it calls.
+    fn has_effects(&self) -> bool {
+        let some = |(step, spotted): (&Step, &Spotted<'_>)| match spotted.callee {
+            Callee::Local(function) => self.returned.get(&function).is_none_or(|it| it.has_effects),
+            Callee::Import(name) => !matches!(role(name), Role::Computes | Role::Ends),
+            Callee::Unknown => step.flow == Flow::Next && step.stores && spotted.place == Place::Elsewhere,
+        };
+        self.contexts.iter().any(|context| *context != Context::Repeated)
+            || self.graph.steps.iter().zip(&self.frames.steps).any(some)
+    }
+
     /// What it returns.
     pub fn returns(&self) -> Summary {
         let returned = self.graph.blocks.iter().enumerate().filter(|(_, block)| block.returns);
-        let mut all = Summary { differs: false, tells: false, hands_stack_on: self.frames.hands_stack_on };
+        let hands_stack_on = self.frames.hands_stack_on;
+        let has_effects = self.has_effects();
+        let mut all = Summary { differs: false, tells: false, hands_stack_on, has_effects };
         for at in returned.flat_map(|(block, _)| self.last_step(block)) {
             if let Callee::Local(function) = self.frames.steps[at].callee
                 && self.graph.steps[at].flow == Flow::Jump

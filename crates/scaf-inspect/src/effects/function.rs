@@ -30,6 +30,9 @@ pub(super) struct Summary {
     pub tells: bool,
     /// What its caller passes on the stack may be passed on.
     pub hands_stack_on: bool,
+    /// It shares out work, or has an effect of another kind: what each thread hands it of its own would be
+    /// taken for everybody's.
+    pub has_effects: bool,
 }
 
 /// What is the same in whatever way a function is executed.

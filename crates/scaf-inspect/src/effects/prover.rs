@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// Of a function that isn't looked at.
-const UNKNOWN: Summary = Summary { differs: true, tells: false, hands_stack_on: true };
+const UNKNOWN: Summary = Summary { differs: true, tells: false, hands_stack_on: true, has_effects: true };
 /// Most instructions of all functions that are looked at in one module, about 2 us each.
 const MAX_STEPS: usize = 400_000;
 /// Most calls from a region to a function within the module.
