@@ -23,6 +23,8 @@ const OFTEN: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Spotted<'e> {
     pub place: Place,
+    /// Of [`Place::SomewhereOwn`]: from where on, where the base is known.
+    pub from: Option<(u64, i64)>,
     /// What the stack pointer holds.
     pub stack: Known,
     /// Of a call or a jump to a function.
@@ -70,6 +72,8 @@ pub(super) struct Search<'c, 'e, 'g, 'a> {
     /// Addresses in the frame that were put where they aren't followed: anything that is looked at there may
     /// be one.
     scattered: Known,
+    /// Where the latest operand somewhere in the frame begins.
+    from: Known,
 }
 
 pub(super) fn frames<'e>(
@@ -81,6 +85,7 @@ pub(super) fn frames<'e>(
 ) -> Frames<'e> {
     let none = Spotted {
         place: Place::None,
+        from: None,
         stack: Known::Nothing,
         callee: Callee::Unknown,
         arguments: [Known::Nothing; ARGUMENTS.len()],
@@ -93,7 +98,8 @@ pub(super) fn frames<'e>(
     let allocations = allocations.clone();
     let (exposed, all_exposed, takes_stack, hands_stack_on) = (BTreeMap::new(), false, false, false);
     let frames = Frames { steps, exposed, all_exposed, takes_stack, hands_stack_on, allocations };
-    let mut search = Search { code, graph, takes, changes, frames, scattered: Known::Nothing };
+    let mut search =
+        Search { code, graph, takes, changes, frames, scattered: Known::Nothing, from: Known::Nothing };
     // What is exposed, and where addresses were put that weren't followed, counts for all of the function.
     for pass in 0.. {
         // One that is moved down and put back each time would go on for ever.
@@ -158,6 +164,10 @@ impl Search<'_, '_, '_, '_> {
         let reads = matches!(place, Place::Own { base: 0, offset: CALLERS.. });
         self.frames.takes_stack |= reads && (step.loads || step.stores) && step.kind != Kind::Pop;
         self.frames.steps[at].place = place;
+        self.frames.steps[at].from = match self.from.reach() {
+            Some((Some(base), (from, true))) if place == Place::SomewhereOwn => Some((base, from)),
+            _ => None,
+        };
         self.frames.steps[at].stack = state.registers[STACK_POINTER];
         self.frames.steps[at].unsure = place == Place::SomewhereOwn && !self.is_sure(step, state);
         let copies = step.kind == Kind::Fill && step.reads.contains(SOURCE);
@@ -194,6 +204,7 @@ impl Search<'_, '_, '_, '_> {
         if step.kind == Kind::Fill {
             let to = state.registers[DESTINATION];
             [to, state.registers[SOURCE]].into_iter().for_each(|known| self.expose(known));
+            self.from = to;
             return if to.is_frame() { Place::SomewhereOwn } else { Place::Elsewhere };
         }
         let Some(memory) = step.memory else { return Place::None };
@@ -202,6 +213,8 @@ impl Search<'_, '_, '_, '_> {
         match base {
             Known::Frame { .. } if !memory.has_index => place_of(moved(base, memory.displacement as i64)),
             _ if base.is_frame() || index.is_frame() => {
+                self.from = if base.is_frame() { base } else { index };
+                self.from = moved(self.from, memory.displacement as i64);
                 if step.kind != Kind::Address {
                     self.expose(indexed(moved(base, memory.displacement as i64), index));
                     self.expose(indexed(moved(index, memory.displacement as i64), base));

@@ -2,16 +2,23 @@
 //!
 //! What other code may reach in the frame isn't followed byte by byte, so it seems to go from one iteration
 //! to the next. It doesn't if nothing was put there before the loop, and each iteration puts something there
-//! before it looks: any iteration may be its thread's first, which must not look at what nobody has written.
+//! before it looks. A variable has to be set itself; an array or the like is known by where it begins.
 
-use super::addresses::Place;
+use super::addresses::{Known, Place};
 use super::function::Function;
 use super::loops::Loop;
-use super::ssa::{Def, Id};
+use super::ssa::{Def, Id, Loc};
 use crate::decode::Flow;
 use crate::functions::overwrites;
 use crate::size_use::Callee;
 use std::collections::{BTreeSet, HashSet};
+
+/// What is looked at: a variable in the frame, or what begins at some place there.
+#[derive(Clone, Copy)]
+enum Object {
+    Variable(Loc, (u64, i64)),
+    From((u64, i64)),
+}
 
 impl Function<'_, '_> {
     /// Finds the places that are used anew in each iteration: what would come along from the one before.
@@ -23,22 +30,59 @@ impl Function<'_, '_> {
         loops.sort_by_key(|its| std::cmp::Reverse(its.blocks.len()));
         let mut found = HashSet::new();
         for its in loops {
-            if !self.writes_first(its) {
-                continue;
-            }
+            let objects = self.looked_at(its);
+            let is_new = |from: &(u64, i64)| self.writes_first(its, Object::From(*from));
+            let all_new = objects.as_ref().is_some_and(|objects| objects.iter().all(is_new));
             for (id, def) in self.ssa.defs.iter().enumerate() {
                 let Def::Phi { block, loc, inputs } = def else { continue };
                 if !its.entries.contains(block) || !self.ssa.is_exposed(*loc) {
                     continue;
                 }
+                let is_new = match self.ssa.part(*loc) {
+                    Some(part) if self.looks_exactly(its, *loc) => {
+                        self.writes_first(its, Object::Variable(*loc, part))
+                    }
+                    Some(_) => all_new,
+                    None => all_new,
+                };
                 let before = self.graph.blocks[*block].before.iter().zip(inputs);
                 let mut begins = before.filter(|(before, _)| !its.has(**before));
-                if begins.all(|(_, input)| self.was_never_written(*input, &mut found.clone())) {
+                if is_new && begins.all(|(_, input)| self.was_never_written(*input, &mut found.clone())) {
                     found.insert(id);
                 }
             }
         }
         self.renewed = found;
+    }
+
+    /// Whether a loop looks at a variable itself.
+    fn looks_exactly(&self, its: &Loop, loc: Loc) -> bool {
+        its.blocks.iter().flat_map(|block| self.graph.blocks[*block].steps()).any(|at| {
+            let is_exact = matches!(self.frames.steps[at].place, Place::Own { .. });
+            is_exact && self.graph.steps[at].loads && self.ssa.uses[at].iter().any(|(used, _)| *used == loc)
+        })
+    }
+
+    /// Where all begins that a loop looks at somewhere in the frame; `None` if that isn't known.
+    fn looked_at(&self, its: &Loop) -> Option<BTreeSet<(u64, i64)>> {
+        let mut all = BTreeSet::new();
+        for at in its.blocks.iter().flat_map(|block| self.graph.blocks[*block].steps()) {
+            all.extend(self.looks_at(at)?);
+        }
+        Some(all)
+    }
+
+    /// The same of a step.
+    fn looks_at(&self, at: usize) -> Option<Vec<(u64, i64)>> {
+        let (step, spotted) = (&self.graph.steps[at], &self.frames.steps[at]);
+        if step.flow == Flow::Call && spotted.reaches && !self.overwrites(at) {
+            let all = spotted.arguments.iter().filter(|known| known.is_frame());
+            return all.map(|known| beginning(*known)).collect();
+        }
+        if step.loads && spotted.place == Place::SomewhereOwn {
+            return spotted.from.map(|from| vec![from]);
+        }
+        Some(Vec::new())
     }
 
     /// Whether a call writes into the frame, and looks nowhere in it.
@@ -58,28 +102,17 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Whether on all ways from a loop's beginning something is put into the exposed part of the frame before
-    /// anything there is looked at.
-    pub fn writes_first(&self, its: &Loop) -> bool {
+    /// Whether on all ways from a loop's beginning an object is written before it is looked at.
+    fn writes_first(&self, its: &Loop, object: Object) -> bool {
         let mut work = its.entries.clone();
         let mut met: BTreeSet<usize> = work.iter().copied().collect();
         while let Some(block) = work.pop() {
             let mut written = false;
             for at in self.graph.blocks[block].steps() {
-                let (step, spotted) = (&self.graph.steps[at], &self.frames.steps[at]);
-                if step.flow == Flow::Call && self.overwrites(at) {
-                    written = true;
-                    break;
-                }
-                let named = || self.ssa.uses[at].iter().any(|(loc, _)| self.ssa.is_exposed(*loc));
-                let looks = spotted.reaches
-                    || (step.loads && spotted.place == Place::SomewhereOwn)
-                    || (step.loads && named());
-                let makes = || self.ssa.makes[at].iter().any(|(loc, _)| self.ssa.is_exposed(*loc));
-                if looks {
+                if self.may_look_at(at, object) {
                     return false;
                 }
-                if step.flow == Flow::Next && step.stores && makes() {
+                if self.writes(at, object) {
                     written = true;
                     break;
                 }
@@ -90,5 +123,46 @@ impl Function<'_, '_> {
             }
         }
         true
+    }
+
+    fn may_look_at(&self, at: usize, object: Object) -> bool {
+        let Some(all) = self.looks_at(at) else { return true };
+        match object {
+            Object::From(from) => all.contains(&from),
+            Object::Variable(loc, (base, offset)) => {
+                let step = &self.graph.steps[at];
+                let named = || self.ssa.uses[at].iter().any(|(used, _)| *used == loc);
+                let is_exact = matches!(self.frames.steps[at].place, Place::Own { .. });
+                (step.loads && is_exact && named())
+                    || all.iter().any(|(its, from)| *its == base && *from <= offset)
+            }
+        }
+    }
+
+    fn writes(&self, at: usize, object: Object) -> bool {
+        let (step, spotted) = (&self.graph.steps[at], &self.frames.steps[at]);
+        let begins = match spotted.place {
+            _ if step.flow == Flow::Call && self.overwrites(at) => beginning(spotted.arguments[0]),
+            Place::Own { base, offset } if step.flow == Flow::Next && step.stores => Some((base, offset)),
+            Place::SomewhereOwn if step.flow == Flow::Next && step.stores => spotted.from,
+            _ => None,
+        };
+        match object {
+            Object::From(from) => begins == Some(from),
+            Object::Variable(loc, part) => {
+                let is_exact = matches!(spotted.place, Place::Own { .. }) || step.flow == Flow::Call;
+                let made = || self.ssa.makes[at].iter().any(|(made, _)| *made == loc);
+                let stores = step.flow == Flow::Next && step.stores;
+                (stores && is_exact && made()) || (step.flow == Flow::Call && begins == Some(part))
+            }
+        }
+    }
+}
+
+/// Where an address in the own frame is, or begins.
+fn beginning(known: Known) -> Option<(u64, i64)> {
+    match known.reach() {
+        Some((Some(base), (from, true))) => Some((base, from)),
+        _ => None,
     }
 }
