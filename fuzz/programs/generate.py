@@ -135,7 +135,8 @@ def source(choice):
         for name, text in EACH.items():
             if f"{name}(" in region:
                 declarations += "\n" + text
-        region, declarations = fill(region, BODY=body), fill(declarations, BODY=body)
+        # A pragma may stand last.
+        region, declarations = fill(region, BODY=body), fill(declarations, BODY=body + "\n")
     head = HEAD + (PLUS_HEAD if choice["language"] == "c++" else "")
     text = "\n".join([head, before, declarations, MAIN])
     text = fill(text, ASK=ask, REGION=region, AFTER=after, OUT=OUTS[choice["out"]])
