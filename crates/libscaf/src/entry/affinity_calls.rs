@@ -78,7 +78,7 @@ pub unsafe extern "C" fn pthread_setaffinity_np(thread: pthread_t, bytes: usize,
 
 /// Makes a `call` by which a thread is to have the affinity `set`; it gives 0 where that was done.
 /// # Safety
-/// The call hands the set on to the kernel, as having so many bytes.
+/// The call passes the set on to the kernel, as having so many bytes.
 pub unsafe fn binding<R: Into<c_long> + Copy>(
     task: c_int,
     set: *const u8,

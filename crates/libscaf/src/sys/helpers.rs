@@ -80,7 +80,7 @@ pub fn spawn(run: Run, argument: *mut c_void) -> bool {
 }
 
 extern "C" fn begin(helper: *mut c_void) -> *mut c_void {
-    // SAFETY: `spawn` hands over a helper of the table, with a function that may be called with its argument.
+    // SAFETY: `spawn` passes a helper of the table, with a function that may be called with its argument.
     unsafe {
         let helper = &*helper.cast::<Helper>();
         helper.task.store(own_task(), Ordering::Release);

@@ -65,6 +65,14 @@ impl Known {
         }
     }
 
+    /// Where an address that is surely in the own frame is, or begins.
+    pub fn beginning(self) -> Option<(u64, i64)> {
+        match self.reach() {
+            Some((Some(base), (from, true))) => Some((base, from)),
+            _ => None,
+        }
+    }
+
     /// Somewhere from there on.
     pub fn onward(self) -> Known {
         let reach = self.reach();

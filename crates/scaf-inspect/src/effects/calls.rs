@@ -5,7 +5,7 @@ use super::check::{CARRIES, OUTSIDE};
 use super::finding::Finding;
 use super::function::{Callees, Function, Mode};
 use super::runtime::{self, Role, role};
-use super::ssa::{Def, Id};
+use super::ssa::{Def, Id, Loc};
 use super::terms::{Context, Taint};
 use crate::decode::abi::ARGUMENTS;
 use crate::decode::{Kind, Spot, Step};
@@ -44,13 +44,13 @@ impl Function<'_, '_> {
                 }
                 let mode = if context == Context::Repeated { Mode::Repeated } else { Mode::Once };
                 let summary = prover.summary(*function, mode)?;
-                if summary.hands_stack_on && self.passes_on_stack(at) {
+                if summary.passes_stack_on && self.passes_on_stack(at) {
                     return Err(
-                        self.error(at, "passes arguments on the stack, to a function that hands them on")
+                        self.error(at, "passes arguments on the stack, to a function that passes them on")
                     );
                 }
-                if mode == Mode::Repeated && summary.has_effects && self.hands_own(at) {
-                    return Err(self.error(at, "hands memory of its own to a function that shares out work"));
+                if mode == Mode::Repeated && summary.has_effects && self.passes_own(at) {
+                    return Err(self.error(at, "passes memory of its own to a function that shares out work"));
                 }
                 return Ok(());
             }
@@ -116,12 +116,14 @@ impl Function<'_, '_> {
     }
 
     /// Whether a call is passed an address in the own frame, or of what the thread has allocated.
-    fn hands_own(&self, at: usize) -> bool {
-        let known = &self.frames.steps[at].arguments;
-        self.passed(at).any(|(loc, id)| {
-            let number = ARGUMENTS.iter().position(|register| register == loc);
-            self.value(*id).frame || number.is_some_and(|number| known[number].is_frame())
-        })
+    fn passes_own(&self, at: usize) -> bool {
+        self.passed(at).any(|(loc, id)| self.value(*id).frame || self.argument(at, *loc).is_frame())
+    }
+
+    /// What is known of what a call is passed in a register.
+    fn argument(&self, at: usize, loc: Loc) -> Known {
+        let number = ARGUMENTS.iter().position(|register| *register == loc);
+        number.map_or(Known::Nothing, |number| self.frames.steps[at].arguments[number])
     }
 
     /// Whether something was put where a call's arguments on the stack stand, other than to save a register.
@@ -192,9 +194,7 @@ impl Function<'_, '_> {
             if let Some(what) = self.harm(taint, value) {
                 return Err(self.error(at, what));
             }
-            let number = ARGUMENTS.iter().position(|register| register == loc);
-            let is_own =
-                number.is_some_and(|number| self.frames.steps[at].arguments[number].is_surely_frame());
+            let is_own = self.argument(at, *loc).is_surely_frame();
             if (self.is_in_task_data(value) && !is_own) || self.has_lost_its_begin(*id) {
                 return Err(self.error(at, CARRIES));
             }

@@ -297,14 +297,14 @@ impl Function<'_, '_> {
     /// What it returns.
     pub fn returns(&self) -> Summary {
         let returned = self.graph.blocks.iter().enumerate().filter(|(_, block)| block.returns);
-        let hands_stack_on = self.frames.hands_stack_on;
+        let passes_stack_on = self.frames.passes_stack_on;
         let has_effects = self.has_effects();
-        let mut all = Summary { differs: false, tells: false, hands_stack_on, has_effects };
+        let mut all = Summary { differs: false, tells: false, passes_stack_on, has_effects };
         for at in returned.flat_map(|(block, _)| self.last_step(block)) {
             if let Callee::Local(function) = self.frames.steps[at].callee
                 && self.graph.steps[at].flow == Flow::Jump
             {
-                all.hands_stack_on |= self.returned.get(&function).is_none_or(|it| it.hands_stack_on);
+                all.passes_stack_on |= self.returned.get(&function).is_none_or(|it| it.passes_stack_on);
             }
             let (differs, tells) = match &self.frames.steps[at].callee {
                 // What another function returns.

@@ -23,7 +23,7 @@ const OFTEN: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Spotted<'e> {
     pub place: Place,
-    /// Of [`Place::SomewhereOwn`]: from where on, where the base is known.
+    /// Where what the operand is about begins in the frame, where that is known.
     pub from: Option<(u64, i64)>,
     /// What the stack pointer holds.
     pub stack: Known,
@@ -50,7 +50,7 @@ pub(super) struct Frames<'e> {
     /// It looks at what its caller has on the stack: further arguments, and structures.
     pub takes_stack: bool,
     /// It ends as a function that may: its caller's arguments on the stack are that one's.
-    pub hands_stack_on: bool,
+    pub passes_stack_on: bool,
     /// The calls by which the function allocates memory that is used as if it were in the frame.
     pub allocations: BTreeSet<u64>,
 }
@@ -72,8 +72,6 @@ pub(super) struct Search<'c, 'e, 'g, 'a> {
     /// Addresses in the frame that were put where they aren't followed: anything that is looked at there may
     /// be one.
     scattered: Known,
-    /// Where the latest operand somewhere in the frame begins.
-    from: Known,
 }
 
 pub(super) fn frames<'e>(
@@ -96,10 +94,9 @@ pub(super) fn frames<'e>(
     };
     let steps = vec![none; graph.steps.len()];
     let allocations = allocations.clone();
-    let (exposed, all_exposed, takes_stack, hands_stack_on) = (BTreeMap::new(), false, false, false);
-    let frames = Frames { steps, exposed, all_exposed, takes_stack, hands_stack_on, allocations };
-    let mut search =
-        Search { code, graph, takes, changes, frames, scattered: Known::Nothing, from: Known::Nothing };
+    let (exposed, all_exposed, takes_stack, passes_stack_on) = (BTreeMap::new(), false, false, false);
+    let frames = Frames { steps, exposed, all_exposed, takes_stack, passes_stack_on, allocations };
+    let mut search = Search { code, graph, takes, changes, frames, scattered: Known::Nothing };
     // What is exposed, and where addresses were put that weren't followed, counts for all of the function.
     for pass in 0.. {
         // One that is moved down and put back each time would go on for ever.
@@ -164,10 +161,7 @@ impl Search<'_, '_, '_, '_> {
         let reads = matches!(place, Place::Own { base: 0, offset: CALLERS.. });
         self.frames.takes_stack |= reads && (step.loads || step.stores) && step.kind != Kind::Pop;
         self.frames.steps[at].place = place;
-        self.frames.steps[at].from = match self.from.reach() {
-            Some((Some(base), (from, true))) if place == Place::SomewhereOwn => Some((base, from)),
-            _ => None,
-        };
+        self.frames.steps[at].from = self.from(step, state);
         self.frames.steps[at].stack = state.registers[STACK_POINTER];
         self.frames.steps[at].unsure = place == Place::SomewhereOwn && !self.is_sure(step, state);
         let copies = step.kind == Kind::Fill && step.reads.contains(SOURCE);
@@ -176,7 +170,7 @@ impl Search<'_, '_, '_, '_> {
             Flow::Call => self.call(at, step, state),
             Flow::Jump if returns => {
                 self.call(at, step, state);
-                self.frames.hands_stack_on |= match self.frames.steps[at].callee {
+                self.frames.passes_stack_on |= match self.frames.steps[at].callee {
                     Callee::Import(name) => runtime::takes_any(name),
                     Callee::Local(_) => false,
                     Callee::Unknown => true,
@@ -204,7 +198,6 @@ impl Search<'_, '_, '_, '_> {
         if step.kind == Kind::Fill {
             let to = state.registers[DESTINATION];
             [to, state.registers[SOURCE]].into_iter().for_each(|known| self.expose(known));
-            self.from = to;
             return if to.is_frame() { Place::SomewhereOwn } else { Place::Elsewhere };
         }
         let Some(memory) = step.memory else { return Place::None };
@@ -213,8 +206,6 @@ impl Search<'_, '_, '_, '_> {
         match base {
             Known::Frame { .. } if !memory.has_index => place_of(moved(base, memory.displacement as i64)),
             _ if base.is_frame() || index.is_frame() => {
-                self.from = if base.is_frame() { base } else { index };
-                self.from = moved(self.from, memory.displacement as i64);
                 if step.kind != Kind::Address {
                     self.expose(indexed(moved(base, memory.displacement as i64), index));
                     self.expose(indexed(moved(index, memory.displacement as i64), base));
@@ -223,6 +214,16 @@ impl Search<'_, '_, '_, '_> {
             }
             _ => Place::Elsewhere,
         }
+    }
+
+    /// Where what a step's memory operand is about begins, if it is surely in the frame.
+    fn from(&self, step: &Step, state: &State) -> Option<(u64, i64)> {
+        if step.kind == Kind::Fill {
+            return state.registers[DESTINATION].beginning();
+        }
+        let memory = step.memory.filter(|_| !matches!(step.kind, Kind::Push | Kind::Pop))?;
+        let mut known = [memory.base, memory.index].into_iter().flatten().map(|it| state.registers[it]);
+        moved(known.find(|known| known.is_frame())?, memory.displacement as i64).beginning()
     }
 
     /// Whether what a step's memory operand is about lies in the frame for sure.

@@ -29,8 +29,8 @@ pub(super) struct Summary {
     /// What it returns tells the team's size, its thread's number or its share.
     pub tells: bool,
     /// What its caller passes on the stack may be passed on.
-    pub hands_stack_on: bool,
-    /// It shares out work, or has an effect of another kind: what each thread hands it of its own would be
+    pub passes_stack_on: bool,
+    /// It shares out work, or has an effect of another kind: what each thread passes it of its own would be
     /// taken for everybody's.
     pub has_effects: bool,
 }

@@ -4,7 +4,7 @@
 //! to the next. It doesn't if nothing was put there before the loop, and each iteration puts something there
 //! before it looks. A variable has to be set itself; an array or the like is known by where it begins.
 
-use super::addresses::{Known, Place};
+use super::addresses::Place;
 use super::function::Function;
 use super::loops::Loop;
 use super::ssa::{Def, Id, Loc};
@@ -77,7 +77,7 @@ impl Function<'_, '_> {
         let (step, spotted) = (&self.graph.steps[at], &self.frames.steps[at]);
         if step.flow == Flow::Call && spotted.reaches && !self.overwrites(at) {
             let all = spotted.arguments.iter().filter(|known| known.is_frame());
-            return all.map(|known| beginning(*known)).collect();
+            return all.map(|known| known.beginning()).collect();
         }
         if step.loads && spotted.place == Place::SomewhereOwn {
             return spotted.from.map(|from| vec![from]);
@@ -142,7 +142,7 @@ impl Function<'_, '_> {
     fn writes(&self, at: usize, object: Object) -> bool {
         let (step, spotted) = (&self.graph.steps[at], &self.frames.steps[at]);
         let begins = match spotted.place {
-            _ if step.flow == Flow::Call && self.overwrites(at) => beginning(spotted.arguments[0]),
+            _ if step.flow == Flow::Call && self.overwrites(at) => spotted.arguments[0].beginning(),
             Place::Own { base, offset } if step.flow == Flow::Next && step.stores => Some((base, offset)),
             Place::SomewhereOwn if step.flow == Flow::Next && step.stores => spotted.from,
             _ => None,
@@ -156,13 +156,5 @@ impl Function<'_, '_> {
                 (stores && is_exact && made()) || (step.flow == Flow::Call && begins == Some(part))
             }
         }
-    }
-}
-
-/// Where an address in the own frame is, or begins.
-fn beginning(known: Known) -> Option<(u64, i64)> {
-    match known.reach() {
-        Some((Some(base), (from, true))) => Some((base, from)),
-        _ => None,
     }
 }

@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// Of a function that isn't looked at.
-const UNKNOWN: Summary = Summary { differs: true, tells: false, hands_stack_on: true, has_effects: true };
+const UNKNOWN: Summary = Summary { differs: true, tells: false, passes_stack_on: true, has_effects: true };
 /// Most instructions of all functions that are looked at in one module, about 2 us each.
 const MAX_STEPS: usize = 400_000;
 /// Most calls from a region to a function within the module.
@@ -244,8 +244,8 @@ impl Callees for Prover<'_, '_> {
             Some(None) if mode == Mode::Once => {
                 let built =
                     self.built.get(&function).and_then(Option::as_ref).and_then(|it| it.as_ref().ok());
-                let hands_stack_on = built.is_none_or(|built| built.frames.hands_stack_on);
-                return Ok(Summary { hands_stack_on, ..UNKNOWN });
+                let passes_stack_on = built.is_none_or(|built| built.frames.passes_stack_on);
+                return Ok(Summary { passes_stack_on, ..UNKNOWN });
             }
             Some(None) => return Err(Finding::at(function, "calls itself in each thread")),
             None => {}

@@ -18,7 +18,7 @@ pub(super) enum Role {
     Section,
     /// Says whether this thread is the one.
     Single,
-    /// The same, but the one gets nothing and the others what it hands on.
+    /// The same, but the one gets nothing and the others what it passes on.
     SingleCopy,
     /// Ends a loop or sections, or is a barrier.
     Ends,

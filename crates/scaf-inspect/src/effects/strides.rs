@@ -202,13 +202,13 @@ impl Function<'_, '_> {
     fn keeps_pace(&self, sum: &Sum, header: usize, pace: &mut Option<(Sum, Begin)>) -> bool {
         let Some((by_round, rest)) = sum.split(Atom::Round(header)) else { return false };
         // What is computed from the index in each round is looked at there.
-        let is_of_round = |atom: &Atom| match atom {
+        let is_within = |atom: &Atom| match atom {
             Atom::Value(id) | Atom::Shifted(id, _) => {
-                let in_loop = self.loop_of(header).is_some_and(|its| !self.is_outside(*id, its));
-                in_loop && !self.value(*id).classes.is_clean()
+                self.loop_of(header).is_some_and(|its| !self.is_outside(*id, its))
             }
             Atom::Load(_) | Atom::Round(_) => false,
         };
+        let is_of_round = |atom: &Atom| !self.class_of(atom).is_clean() && is_within(atom);
         if by_round == Sum::default() || rest.0.keys().flatten().any(is_of_round) {
             return true;
         }
@@ -222,13 +222,18 @@ impl Function<'_, '_> {
         products.0.is_some() && products.0 == products.1 && first.share == begin.share
     }
 
+    /// What a part of a sum has to do with the team.
+    fn class_of(&self, atom: &Atom) -> Classes {
+        match atom {
+            Atom::Value(id) | Atom::Shifted(id, _) => self.value(*id).classes,
+            Atom::Load(_) | Atom::Round(_) => Classes::CLEAN,
+        }
+    }
+
     /// Whether a sum goes on in each round of a loop, or says nothing of where a share begins.
     pub fn goes_with_rounds(&self, sum: &Sum, headers: &[usize]) -> bool {
         let mut atoms = sum.0.keys().flatten();
-        let tells = |atom: &Atom| match atom {
-            Atom::Value(id) | Atom::Shifted(id, _) => !self.value(*id).classes.is_clean(),
-            Atom::Load(_) | Atom::Round(_) => false,
-        };
+        let tells = |atom: &Atom| !self.class_of(atom).is_clean();
         atoms.clone().any(|atom| matches!(atom, Atom::Round(header) if headers.contains(header)))
             || !atoms.any(tells)
     }
@@ -249,10 +254,7 @@ impl Function<'_, '_> {
 
     fn only_counts(&self, sum: &Sum) -> bool {
         let mut atoms = sum.0.keys().flatten();
-        let tells = |atom: &Atom| match atom {
-            Atom::Value(id) | Atom::Shifted(id, _) => !self.value(*id).classes.is_clean(),
-            Atom::Load(_) | Atom::Round(_) => false,
-        };
+        let tells = |atom: &Atom| !self.class_of(atom).is_clean();
         let counts = |atom: &Atom| matches!(atom, Atom::Round(header) if self.share_loops.contains(header));
         atoms.clone().any(counts) && !atoms.any(tells)
     }
@@ -285,10 +287,7 @@ impl Function<'_, '_> {
     /// What a sum has of where the share begins; `Some(None)` if it has nothing of that, and `None` if it has
     /// something else that goes by the share.
     fn begin_in(&self, sum: &Sum) -> Option<Option<Begin>> {
-        let class = |atom: &Atom| match atom {
-            Atom::Value(id) | Atom::Shifted(id, _) => self.value(*id).classes,
-            Atom::Load(_) | Atom::Round(_) => Classes::CLEAN,
-        };
+        let class = |atom: &Atom| self.class_of(atom);
         let goes_by_share = |sum: &Sum| !sum.0.keys().flatten().all(|atom| class(atom).is_clean());
         if !goes_by_share(sum) {
             return Some(None);

@@ -123,7 +123,7 @@ impl<'e> Binary<'e> {
                 Some(address) => drop(taken.insert(*address)),
                 None => drop(imports.insert(name)),
             };
-            // The program's first code hands `main` to the C library.
+            // The program's first code passes `main` to the C library.
             let (_, end) = self.body(self.elf.entry).unwrap_or_default();
             let is_first = |place: u64| (self.elf.entry..end).contains(&place);
             for piece in self.elf.text.iter().filter(|piece| !piece.name.starts_with(".plt")) {

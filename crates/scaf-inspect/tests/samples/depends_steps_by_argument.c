@@ -1,4 +1,4 @@
-#include <omp.h>
+#include "shares_out.h"
 
 /* A step that isn't one iteration. */
 int a[4096], b[4096], out[4096];
@@ -8,13 +8,7 @@ void run(int n, int step)
 {
 #pragma omp parallel
     {
-        int me = omp_get_thread_num(), threads = omp_get_num_threads();
-        int share = n / threads, rest = n % threads;
-        if (me < rest) {
-            share++;
-            rest = 0;
-        }
-        int begin = share * me + rest, end = begin + share;
+        SHARES_OUT(n);
         for (int i = begin; i < end; i += step)
             out[i] = a[i];
     }
