@@ -2,8 +2,9 @@
 
 use super::addresses::Place;
 use super::function::Function;
-use super::ssa::{Def, Id, VECTORS};
+use super::ssa::{Def, Id};
 use super::terms::Op;
+use crate::decode::abi::VECTORS;
 use crate::decode::{Condition, Flow, Kind, Order, Spot};
 use std::collections::HashSet;
 

@@ -2,9 +2,9 @@
 
 use super::function::{Function, Mode};
 use super::runtime::{FLOAT_ARGUMENTS, Role, role, takes_any};
-use super::ssa::{Def, Id, Loc, VECTORS, is_in_frame};
+use super::ssa::{Def, Id, Loc, is_in_frame};
 use super::terms::{Grant, Value};
-use crate::decode::abi::{ARGUMENTS, RESULT, SECOND_RESULT};
+use crate::decode::abi::{ARGUMENTS, RESULT, SECOND_RESULT, VECTORS};
 use crate::decode::{FLAGS, Flow};
 use crate::functions::fills_memory;
 use crate::size_use::{Callee, Classes};

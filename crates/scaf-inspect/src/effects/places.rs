@@ -1,8 +1,8 @@
 //! Which places, registers and parts of the own frame, a step uses and makes.
 
 use super::addresses::Place;
-use super::ssa::{Build, Loc, REST, VECTORS};
-use crate::decode::abi::{RESULT, SECOND_RESULT, STACK_POINTER};
+use super::ssa::{Build, Loc, REST};
+use crate::decode::abi::{RESULT, SECOND_RESULT, STACK_POINTER, VECTORS};
 use crate::decode::{Flow, RegisterSet, Step};
 use crate::size_use::Callee;
 

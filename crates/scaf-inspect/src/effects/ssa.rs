@@ -5,21 +5,17 @@ use super::addresses::Place;
 use super::frames::Frames;
 use super::graph::Graph;
 use super::runtime;
-use crate::decode::abi::{ARGUMENTS, RESULT, SCRATCH};
+use crate::decode::abi::{ARGUMENTS, CHAIN, RESULT, SCRATCH, VECTORS};
 use crate::decode::{FLAGS, Flow, Kind, RegisterSet, Spot};
 use crate::size_use::{Callee, Code};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most values of one function.
 const MAX_VALUES: usize = 400_000;
-/// The vector registers' first number; the first eight take arguments.
-pub(super) const VECTORS: usize = 16;
 
 pub(super) type Id = usize;
 /// A register by its number, or a place in the frame.
 pub(super) type Loc = usize;
-/// The register that nested functions find their surroundings by.
-const CHAIN: Loc = 10;
 /// Fewest bytes of a number that is followed through copies and sums.
 pub(super) const WHOLE: usize = 4;
 /// What is exposed in the frame and isn't named by any instruction.

@@ -23,3 +23,8 @@ pub(crate) const FRAME_POINTER: Register = 5;
 pub(crate) const ARGUMENTS: [Register; 6] = [RDI, RSI, RDX, RCX, 8, 9];
 /// Registers that a function may change; [`RESULT`] is the first.
 pub(crate) const SCRATCH: [Register; 9] = [RAX, RCX, RDX, RSI, RDI, 8, 9, 10, 11];
+/// The vector registers' first number, and the one behind their last; the first eight take arguments.
+pub(crate) const VECTORS: Register = 16;
+pub(crate) const VECTORS_END: Register = 48;
+/// The register that nested functions find their surroundings by.
+pub(crate) const CHAIN: Register = 10;

@@ -1,4 +1,4 @@
-use super::abi::SCRATCH;
+use super::abi::{SCRATCH, VECTORS, VECTORS_END};
 use crate::decode::RegisterSet;
 use crate::decode::operation::{Flow, Register, Target};
 use iced_x86::{
@@ -224,8 +224,8 @@ pub(super) fn number(name: Name) -> usize {
     let whole = name.full_register();
     match whole.number() {
         number if whole.is_gpr() => number,
-        number if whole.is_zmm() => 16 + number,
-        number if whole.is_k() => 48 + number,
+        number if whole.is_zmm() => VECTORS + number,
+        number if whole.is_k() => VECTORS_END + number,
         _ => OTHERS,
     }
 }

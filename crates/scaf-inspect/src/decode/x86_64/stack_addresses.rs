@@ -65,11 +65,15 @@ pub(crate) fn looks_at_stack(function: &[Instruction]) -> Option<u64> {
 /// Whether it has an address in its frame at all, and decides by an order of such long values or is small:
 /// most functions don't, and needn't be followed.
 fn may_look(function: &[Instruction]) -> bool {
-    let (mut compared, mut decides, mut has_address) = (false, false, false);
+    let (mut compared, mut decides, mut has_address, mut has_distance) = (false, false, false, false);
     for Instruction(i) in function {
         decides |= (compared && decides_by_order(i)) || is_shifted(i);
         if i.rflags_modified() != 0 {
-            compared = compares_long(i);
+            // With a constant only where it may be a distance.
+            let is_of_two = matches!(i.mnemonic(), M::Cmp | M::Sub) && !is_immediate(i.op1_kind());
+            let is_long = compares_long(i);
+            has_distance |= is_long && is_of_two && i.mnemonic() == M::Sub;
+            compared = is_long && (is_of_two || has_distance);
         }
         has_address |= has_frame_address(i);
         if decides && has_address {
