@@ -236,7 +236,7 @@ rows! {
     pthread_getaffinity_np: KernelThread [CARRIED], later;
     pthread_getattr_np: KernelThread, later;
     pthread_getcpuclockid: KernelThread [ACTS];
-    pthread_getname_np: KernelThread, later;
+    pthread_getname_np: KernelThread [TUNES], later;
     pthread_getschedparam: KernelThread [CARRIED], later;
     pthread_getspecific: PerThread;
     pthread_join: ThreadsWait, later;

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::module::{ModuleFacts, Opened, relevant_module};
-use crate::reach::Reach;
+use crate::reach::{Closure, Reach};
 use crate::size_use::{MOST_LOOPS, Spins};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,6 +41,9 @@ pub struct ModuleCache {
     /// What the code of regions reaches, by all modules of a process.
     #[serde(default)]
     reaches: BTreeMap<String, Reach>,
+    /// What a file's functions do that are called through pointers.
+    #[serde(default)]
+    closures: BTreeMap<String, Closure>,
 }
 
 impl ModuleCache {
@@ -63,14 +66,41 @@ impl ModuleCache {
     }
 
     /// The same, else the result of `look`, which is kept.
-    pub(crate) fn reach(&mut self, files: &[(&Opened, &Path)], look: impl FnOnce() -> Reach) -> Reach {
-        self.reaches.entry(all_of(files)).or_insert_with(look).clone()
+    pub(crate) fn reach(
+        &mut self,
+        files: &[(&Opened, &Path)],
+        tell: &mut dyn FnMut(&ModuleCache),
+        look: impl FnOnce(Vec<Option<Closure>>, &mut dyn FnMut(usize, &Closure)) -> Reach,
+    ) -> Reach {
+        let all = all_of(files);
+        if let Some(known) = self.reaches.get(&all) {
+            return known.clone();
+        }
+        let identities: Vec<String> = files.iter().map(|(opened, path)| identity(opened, path)).collect();
+        let known = identities.iter().map(|identity| self.closures.get(identity).cloned()).collect();
+        let mut learn = |module: usize, closure: &Closure| {
+            let closures = identities.get(module).map(|identity| (identity.clone(), closure.clone()));
+            let news = ModuleCache { closures: closures.into_iter().collect(), ..ModuleCache::default() };
+            tell(&news);
+            self.closures.extend(news.closures);
+        };
+        let reach = look(known, &mut learn);
+        self.reaches.insert(all, reach.clone());
+        reach
+    }
+
+    /// Without what only [`crate::process::Opened::reach`] asks for.
+    #[must_use]
+    pub fn of_files(&self) -> ModuleCache {
+        let (files, reaches) = (self.files.clone(), self.reaches.clone());
+        ModuleCache { files, reaches, closures: BTreeMap::new() }
     }
 
     /// Adds what another one knows.
     pub fn extend(&mut self, other: ModuleCache) {
         self.files.extend(other.files);
         self.reaches.extend(other.reaches);
+        self.closures.extend(other.closures);
     }
 
     /// Limits the lists of an untrusted sender's entries.
@@ -81,11 +111,12 @@ impl ModuleCache {
             }
         }
         self.reaches.values_mut().for_each(Reach::cut);
+        self.closures.values_mut().for_each(Closure::cut);
     }
 
     /// Files that are known, and lists of modules.
     pub fn len(&self) -> usize {
-        self.files.len() + self.reaches.len()
+        self.files.len() + self.reaches.len() + self.closures.len()
     }
 
     /// Whether nothing is known.
@@ -97,6 +128,7 @@ impl ModuleCache {
     pub fn beyond(mut self, other: &ModuleCache) -> ModuleCache {
         self.files.retain(|identity, _| !other.files.contains_key(identity));
         self.reaches.retain(|modules, _| !other.reaches.contains_key(modules));
+        self.closures.retain(|identity, _| !other.closures.contains_key(identity));
         self
     }
 }
@@ -144,6 +176,7 @@ mod tests {
         let of = |files: &[&str]| ModuleCache {
             files: files.iter().map(|file| ((*file).into(), None)).collect(),
             reaches: files.iter().map(|file| ((*file).into(), Reach::Free)).collect(),
+            closures: files.iter().map(|file| ((*file).into(), Closure::default())).collect(),
         };
         let (one, two) = (of(&["a"]), of(&["a", "b"]));
         let more = two.clone().beyond(&one);

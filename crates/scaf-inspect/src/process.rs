@@ -106,7 +106,7 @@ pub struct Opened {
 pub fn process(pid: u32, proc_root: &Path, cache: &mut ModuleCache) -> Result<ProcessFacts, Error> {
     let opened = Opened::new(pid, proc_root)?;
     let mut facts = opened.facts(cache);
-    facts.reach.get_or_insert_with(|| opened.reach(cache));
+    facts.reach.get_or_insert_with(|| opened.reach(cache, &mut |_| {}));
     Ok(facts)
 }
 
@@ -206,18 +206,19 @@ impl Opened {
         Some(Reach::No(why))
     }
 
-    /// Whether the code of its regions can reach what belongs to the kernel thread.
-    pub fn reach(&self, cache: &mut ModuleCache) -> Reach {
+    /// Whether the code of its regions can reach what belongs to the kernel thread. What is found out of
+    /// single files is told at once, for it is worth knowing even if this is given up.
+    pub fn reach(&self, cache: &mut ModuleCache, tell: &mut dyn FnMut(&ModuleCache)) -> Reach {
         if let Some(no) = self.unfollowed() {
             return no;
         }
         let files = self.files();
-        cache.reach(&files, || {
+        cache.reach(&files, tell, |closures, tell| {
             let all = files.iter().map(|(opened, path)| {
                 let is_executable = self.path.as_deref() == Some(*path);
                 Candidate { path, file: &opened.file, is_executable }
             });
-            reach(&all.collect::<Vec<_>>())
+            reach(&all.collect::<Vec<_>>(), closures, tell)
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A helper is this executable with `--inspect PID`. As the program's user it opens the files that the
 //! process has mapped, drops all other rights ([`confine`]), and reads them within limits of memory and time,
-//! since the user wrote them. It gets a [`Question`] and prints an [`Answer`], both as JSON.
+//! since the user wrote them. It gets a [`Question`] and prints [`Line`]s, both as JSON.
 //! What regions reach takes longer than all the rest. Where it isn't known yet, a second helper looks for it,
 //! unless the program loads more libraries before.
 //! Each user has one helper of either kind at a time, and the daemon never waits for one.
@@ -47,7 +47,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const HASTE: Duration = Duration::from_secs(4);
 /// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
 /// scikit-learn, LightGBM and XGBoost has 110,000.
-const MOST_ANSWER: usize = 1 << 19;
+const MOST_ANSWER: usize = 1 << 21;
 /// Users whose files are remembered.
 const MOST_USERS: usize = 16;
 /// Letters of a reason or a place in an answer.
@@ -71,8 +71,17 @@ pub struct Answer {
     pub learned: ModuleCache,
 }
 
+/// A line that it prints.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Line {
+    /// What it has found out so far: it may be killed for something newer.
+    Learned(ModuleCache),
+    /// The last line.
+    Answer(Box<Answer>),
+}
+
 /// The helper's whole work. Its standard input has the question; without one all is looked at.
-pub fn helper(pid: u32, user: Option<User>) -> io::Result<Answer> {
+pub fn helper(pid: u32, user: Option<User>, mut print: impl FnMut(&Line)) -> io::Result<Answer> {
     let opened = confined(user, || Opened::new(pid, Path::new("/proc")))?;
     let mut text = Vec::new();
     let _ = io::stdin().read_to_end(&mut text);
@@ -82,13 +91,14 @@ pub fn helper(pid: u32, user: Option<User>) -> io::Result<Answer> {
         Ok(opened) => {
             let mut facts = opened.facts(&mut memory);
             if !is_first {
-                facts.reach.get_or_insert_with(|| opened.reach(&mut memory));
+                let mut tell = |news: &ModuleCache| print(&Line::Learned(news.clone()));
+                facts.reach.get_or_insert_with(|| opened.reach(&mut memory, &mut tell));
             }
             verdict(facts)
         }
         Err(e) => Verdict::no(format!("its code cannot be inspected: {e}")),
     };
-    Ok(Answer { verdict, learned: memory.beyond(&known) })
+    Ok(Answer { verdict, learned: memory.of_files().beyond(&known) })
 }
 
 fn verdict(facts: scaf_inspect::ProcessFacts) -> Verdict {
@@ -288,18 +298,29 @@ impl Inspector {
 
     /// Takes an answer, limits what it says, and learns.
     fn take(&mut self, job: &Job, answer: &[u8]) -> Option<Verdict> {
-        let Answer { mut verdict, learned } = serde_json::from_slice(answer).ok()?;
+        let mut found = None;
+        for text in answer.split_inclusive(|byte| *byte == b'\n') {
+            match serde_json::from_slice(text) {
+                Ok(Line::Learned(news)) => self.learn(job, news, text.len()),
+                Ok(Line::Answer(answer)) => found = Some((answer, text.len())),
+                // It was killed in the midst of this one.
+                Err(_) => break,
+            }
+        }
+        let (answer, bytes) = found?;
+        let Answer { mut verdict, learned } = *answer;
         for objection in &mut verdict.objections {
             objection.why = objection.why.chars().take(MOST_LETTERS).collect();
         }
         verdict.reaches = verdict.reaches.chars().take(MOST_LETTERS).collect();
         verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
-        self.learn(job, learned, answer.len());
+        self.learn(job, learned, bytes);
         Some(verdict)
     }
 
     fn start(&self, job: &Job, is_first: bool) -> io::Result<HelperProcess> {
-        let known = self.known.get(&job.uid).map(|known| known.memory.clone()).unwrap_or_default();
+        let of = |known: &UserFiles| if is_first { known.memory.of_files() } else { known.memory.clone() };
+        let known = self.known.get(&job.uid).map(of).unwrap_or_default();
         let question = serde_json::to_vec(&Question { known, is_first })?;
         let user = User { uid: job.uid, gid: job.gid };
         HelperProcess::start(job.pid, user, &question, self.broker.as_ref())

@@ -10,6 +10,7 @@ use scafd::cli::Args;
 use scafd::config::{Config, Gang, check_policy};
 use scafd::daemon::{BROKER, Daemon, MEMORY, Parts, SIGNALS};
 use scafd::inspect::CacheFile;
+use scafd::inspect::Line as InspectionLine;
 use scafd::log::{Level, line};
 use scafd::observe::command_lines::CommandLines;
 use scafd::paths::{self, Scope};
@@ -28,9 +29,10 @@ use std::time::Duration;
 fn main() -> ExitCode {
     let args = Args::parse();
     if let Some(pid) = args.inspect {
-        return match scafd::inspect::helper(pid, args.inspect_as) {
+        let print = |line: &InspectionLine| println!("{}", serde_json::to_string(line).unwrap_or_default());
+        return match scafd::inspect::helper(pid, args.inspect_as, print) {
             Ok(answer) => {
-                println!("{}", serde_json::to_string(&answer).unwrap_or_default());
+                print(&InspectionLine::Answer(Box::new(answer)));
                 ExitCode::SUCCESS
             }
             Err(e) => {

@@ -110,22 +110,32 @@ pub(super) struct State {
 impl State {
     /// Whether that changes anything. Where an address goes back in each round, it may go back by any number.
     pub fn absorb(&mut self, other: &State, has_met_often: bool) -> bool {
-        let before = self.clone();
-        let join = |mine: Known, theirs: Known| {
+        if self == other {
+            return false;
+        }
+        let mut changes = false;
+        let mut join = |mine: Known, theirs: Known| {
             let both = mine.join(theirs);
-            if has_met_often && both != mine { both.anywhere() } else { both }
+            let both = if has_met_often && both != mine { both.anywhere() } else { both };
+            changes |= both != mine;
+            both
         };
         for (mine, theirs) in self.registers.iter_mut().zip(&other.registers) {
             *mine = join(*mine, *theirs);
         }
-        for place in other.places.keys() {
-            self.places.entry(*place).or_insert(Known::Nothing);
-        }
-        for (place, mine) in &mut self.places {
+        self.places.retain(|place, mine| {
             *mine = join(*mine, other.places.get(place).copied().unwrap_or(Known::Nothing));
+            *mine != Known::Nothing
+        });
+        for (place, theirs) in &other.places {
+            if !self.places.contains_key(place) {
+                let both = join(Known::Nothing, *theirs);
+                if both != Known::Nothing {
+                    self.places.insert(*place, both);
+                }
+            }
         }
-        self.places.retain(|_, known| *known != Known::Nothing);
-        *self != before
+        changes
     }
 }
 

@@ -125,8 +125,11 @@ impl Search<'_, '_, '_, '_> {
         let mut states: Vec<Option<State>> = vec![None; graph.blocks.len()];
         states[0] = Some(entry);
         let mut met = vec![0; graph.blocks.len()];
-        let mut work = BTreeSet::from([0]);
-        while let Some(block) = work.pop_first() {
+        // What leads to a block is looked at before it, but for loops.
+        let mut order = vec![usize::MAX; graph.blocks.len()];
+        super::loops::order(graph).into_iter().enumerate().for_each(|(at, block)| order[block] = at);
+        let mut work = BTreeSet::from([(0, 0)]);
+        while let Some((_, block)) = work.pop_first() {
             let Some(state) = states[block].clone() else { continue };
             met[block] += 1;
             let after = self.walk(block, state);
@@ -134,12 +137,12 @@ impl Search<'_, '_, '_, '_> {
                 match &mut states[*next] {
                     Some(known) => {
                         if known.absorb(&after, met[*next] > OFTEN) {
-                            work.insert(*next);
+                            work.insert((order[*next], *next));
                         }
                     }
                     none => {
                         *none = Some(after.clone());
-                        work.insert(*next);
+                        work.insert((order[*next], *next));
                     }
                 }
             }

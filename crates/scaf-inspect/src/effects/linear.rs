@@ -155,7 +155,7 @@ impl Function<'_, '_> {
         found: &mut Found,
     ) -> Option<Sum> {
         let its = self.loop_of(block)?;
-        let (mut begin, mut step): (Option<Sum>, Option<Sum>) = (None, None);
+        let (mut begin, mut next): (Option<Sum>, Option<Sum>) = (None, None);
         for (before, input) in self.graph.blocks[block].before.iter().zip(inputs) {
             let is_round = its.has(*before);
             // What is found in a round stands for this one only.
@@ -163,18 +163,22 @@ impl Function<'_, '_> {
             within.known.insert(id, Some(Sum::atom(Atom::Value(id))));
             let sum = self.exactly(*input, depth + 1, if is_round { &mut within } else { found })?;
             found.left = found.left.min(within.left);
-            let (known, sum) = if is_round {
-                let (times, step_by) = sum.split(Atom::Value(id))?;
-                (times.as_constant()? == 1).then_some(())?;
-                (&mut step, step_by)
-            } else {
-                (&mut begin, sum)
-            };
+            let known = if is_round { &mut next } else { &mut begin };
             if known.get_or_insert_with(|| sum.clone()) != &sum {
                 return None;
             }
         }
-        let (begin, step) = (begin?, step?);
+        let (begin, next) = (begin?, next?);
+        let (by_itself, moved) = next.split(Atom::Value(id))?;
+        let step = match by_itself.as_constant()? {
+            1 => moved,
+            // Computed from the number of the round alone: what it begins with has to be that of round 0.
+            0 => {
+                let (step, left) = moved.split(Atom::Round(block))?;
+                (begin.clone().add(&step, 1)? == left).then_some(step)?
+            }
+            _ => return None,
+        };
         (self.is_same_within(&step, its) && !begin.has(Atom::Value(id))).then_some(())?;
         begin.add(&step.multiply(&Sum::atom(Atom::Round(block)))?, 1)
     }

@@ -57,7 +57,7 @@ pub(super) fn loops(graph: &Graph) -> Option<Loops> {
 }
 
 /// The blocks that are reached, in reverse postorder.
-fn order(graph: &Graph) -> Vec<usize> {
+pub(super) fn order(graph: &Graph) -> Vec<usize> {
     let mut met = vec![false; graph.blocks.len()];
     let mut order = Vec::new();
     let mut stack = vec![(0, 0)];

@@ -5,11 +5,12 @@ use super::check;
 use super::finding::Finding;
 use super::frames;
 use super::function::{Built, Callees, Function, Mode, Summary};
-use super::graph;
+use super::graph::{self, Graph};
 use super::loops;
 use super::runtime::{self, Role, role};
 use super::ssa;
-use crate::decode::{Flow, RegisterSet};
+use crate::decode::abi::ARGUMENTS;
+use crate::decode::{Flow, Kind, RegisterSet};
 use crate::size_use::{Callee, Code};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -54,6 +55,11 @@ impl<'e> Prover<'_, 'e> {
         let mut regions = BTreeSet::new();
         for starter in starters {
             let graph = graph::graph(self.code, starter)?;
+            if let Some(found) = started_at_once(self.code, &graph, &spots) {
+                met.extend(graph.steps.iter().flat_map(|step| spots.range(step.address..step.next)));
+                regions.extend(found);
+                continue;
+            }
             let all = ssa::all_arguments();
             let frames =
                 frames::frames(self.code, &graph, &|_| all, &|_| ssa::all_scratch(), &BTreeSet::new());
@@ -234,6 +240,36 @@ impl<'e> Prover<'_, 'e> {
         looked.check(self)?;
         Ok(looked.returns())
     }
+}
+
+/// The regions that a function starts, if it says which one just before each such call. Mostly it does, and
+/// to follow all of a large function only for that takes seconds.
+fn started_at_once(code: &Code<'_>, graph: &Graph, spots: &BTreeSet<u64>) -> Option<BTreeSet<u64>> {
+    let mut regions = BTreeSet::new();
+    for block in &graph.blocks {
+        for at in block.steps() {
+            let step = &graph.steps[at];
+            if spots.range(step.address..step.next).next().is_none() {
+                continue;
+            }
+            let Callee::Import(name) = code.callee(step.target) else { return None };
+            let Role::Region(number) = role(name) else { return None };
+            if !matches!(step.flow, Flow::Call | Flow::Jump) {
+                return None;
+            }
+            let register = *ARGUMENTS.get(number)?;
+            let before = (block.first..at).rev().map(|before| &graph.steps[before]);
+            let setter =
+                before.take_while(|step| step.flow == Flow::Next).find(|it| it.writes.contains(register))?;
+            let function = match setter.kind {
+                Kind::Address => setter.memory?.fixed?,
+                Kind::Constant(address) => u64::try_from(address).ok()?,
+                _ => return None,
+            };
+            code.is_start(function).then(|| regions.insert(function))?;
+        }
+    }
+    Some(regions)
 }
 
 impl Callees for Prover<'_, '_> {

@@ -52,6 +52,29 @@ impl Function<'_, '_> {
         each_fits && leads == Some(first) && is_known(&by_thread) && is_known(&rest)
     }
 
+    /// Whether a step computes where a thread's next chunk begins.
+    pub fn begins_next_chunk(&self, at: usize, loc: Loc) -> bool {
+        let made = self.ssa.makes[at].iter().find(|(its, _)| *its == loc && loc != FLAGS);
+        made.is_some_and(|(_, id)| {
+            let id = self.ssa.find(*id);
+            self.value(id).classes.has(Classes::STEPPED) && self.begins_chunk(id, 1)
+        })
+    }
+
+    /// Whether one of these is a later round's index, and no end, which is the lesser of two.
+    pub fn is_next_round(&self, ids: &[Id]) -> bool {
+        let is_least = |id: Id| match self.ssa.defs[id] {
+            Def::Result { step, .. } => self.graph.steps[step].kind == Kind::Select,
+            Def::Phi { block, .. } => !self.is_header(block),
+            Def::Entry(_) => false,
+        };
+        let is_stepped = |id: &Id| {
+            let classes = self.value(*id).classes;
+            classes.has(Classes::STEPPED) && classes.is_confined() && !is_least(self.root(*id))
+        };
+        ids.iter().any(is_stepped)
+    }
+
     /// If this is the length of a share, times the bytes of an element: these.
     pub fn length_of_all(&self, id: Id) -> Option<i64> {
         let mut id = self.root(id);

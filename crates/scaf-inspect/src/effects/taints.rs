@@ -3,9 +3,9 @@
 use super::addresses::Place;
 use super::function::{Function, Mode};
 use super::runtime::{Role, role};
-use super::ssa::{Def, Id, Loc, VECTORS};
+use super::ssa::{Def, Id, Loc};
 use super::terms::{Context, Fork, Goes, Op, Taint, Value};
-use crate::decode::abi::{RESULT, SECOND_RESULT};
+use crate::decode::abi::{RESULT, SECOND_RESULT, VECTORS, VECTORS_END};
 use crate::decode::{FLAGS, Flow, Kind, Spot};
 use crate::size_use::{Callee, Classes};
 use std::collections::{BTreeSet, HashSet};
@@ -154,6 +154,8 @@ impl Function<'_, '_> {
             // What the iteration before has left, unless it is the bounds of the next chunk.
             let index = Classes::START.or(Classes::STEPPED).or(Classes::THREAD).or(Classes::THREAD_PART);
             let is_index = self.values[id].is_some_and(Value::is_index);
+            let begins = || (0..2).any(|later| self.begins_chunk(id, later));
+            let is_index = is_index && (!self.is_next_round(inputs) || begins());
             let is_dealt = (is_index && values().all(|value| value.classes.has(index)))
                 || self.values[id].is_some_and(|value| value.grant.is_some());
             let is_dealt = is_dealt || self.same_question(inputs).is_some();
@@ -272,6 +274,7 @@ impl Function<'_, '_> {
         }
         match self.worst(&self.sources_of(at, loc)) {
             Taint::Clean => Taint::Clean,
+            _ if self.begins_next_chunk(at, loc) => Taint::Clean,
             // A store leaves the address; a load by an address is no better than that.
             worst => self.combined(at, loc, worst),
         }
@@ -319,7 +322,7 @@ impl Function<'_, '_> {
         let (base, index) = (of(memory.base), of(memory.index));
         if memory.has_index && memory.index.is_none() {
             // The index is a vector.
-            let vectors = self.ssa.uses[at].iter().filter(|(loc, _)| (16..48).contains(loc));
+            let vectors = self.ssa.uses[at].iter().filter(|(loc, _)| (VECTORS..VECTORS_END).contains(loc));
             let worst = vectors.map(|(_, id)| self.taint(*id)).fold(base.0, Taint::worse);
             return worst;
         }

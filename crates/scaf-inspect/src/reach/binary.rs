@@ -36,7 +36,7 @@ pub(super) struct Binary<'e> {
     pointers: OnceCell<(Vec<u64>, Vec<&'e str>)>,
     /// What members may do with the functions that were asked about: looking it up in the tables took a sixth
     /// of all.
-    uses: RefCell<HashMap<&'e str, Use>>,
+    uses: RefCell<HashMap<Box<str>, Use>>,
 }
 
 impl<'e> Binary<'e> {
@@ -55,9 +55,14 @@ impl<'e> Binary<'e> {
     }
 
     /// What a member of a gathered team may do with the imported function of this name.
-    pub fn member(&self, name: &'e str) -> Use {
+    pub fn member(&self, name: &str) -> Use {
         let mut uses = self.uses.borrow_mut();
-        *uses.entry(name).or_insert_with(|| calls::member(name.as_bytes()))
+        if let Some(known) = uses.get(name) {
+            return *known;
+        }
+        let its_use = calls::member(name.as_bytes());
+        uses.insert(name.into(), its_use);
+        its_use
     }
 
     /// For people: a function of a file.

@@ -12,6 +12,7 @@
 mod binary;
 mod body;
 mod candidate;
+mod closure;
 mod judge;
 mod library_files;
 mod names;
@@ -22,6 +23,7 @@ use crate::module::Opened;
 use binary::Binary;
 use body::{Bodies, Step};
 pub(crate) use candidate::Candidate;
+pub(crate) use closure::Closure;
 use judge::Verdict;
 use names::Names;
 use object::ReadCache;
@@ -61,11 +63,16 @@ impl Reach {
 /// It can't be read.
 pub fn reach_of(path: &Path) -> Result<Reach, Error> {
     let opened = Opened::new(path, path)?;
-    Ok(reach(&[Candidate { path, file: &opened.file, is_executable: true }]))
+    let candidate = Candidate { path, file: &opened.file, is_executable: true };
+    Ok(reach(&[candidate], vec![None], &mut |_, _| {}))
 }
 
-/// Looks at all modules of a process.
-pub(crate) fn reach(candidates: &[Candidate<'_>]) -> Reach {
+/// Looks at all modules of a process. `closures` has what is known of each; what is found out more is told.
+pub(crate) fn reach(
+    candidates: &[Candidate<'_>],
+    closures: Vec<Option<Closure>>,
+    tell: &mut dyn FnMut(usize, &Closure),
+) -> Reach {
     let caches: Vec<ReadCache<&File>> = candidates.iter().map(|it| ReadCache::new(it.file)).collect();
     let elfs: Vec<OnceCell<Result<Elf<'_>, Error>>> = candidates.iter().map(|_| OnceCell::new()).collect();
     let binaries: Vec<OnceCell<Option<Binary<'_>>>> = candidates.iter().map(|_| OnceCell::new()).collect();
@@ -78,6 +85,9 @@ pub(crate) fn reach(candidates: &[Candidate<'_>]) -> Reach {
         modules: &modules,
         names: &names,
         bodies: Bodies::new(MAX_INSTRUCTIONS),
+        closures,
+        tell,
+        closed: HashSet::new(),
         seen: HashSet::new(),
         work: Vec::new(),
         later: Vec::new(),
@@ -103,6 +113,12 @@ struct Modules<'f, 'c, 'e> {
 }
 
 impl<'c: 'e, 'e> Modules<'_, 'c, 'e> {
+    /// The name of a module's file.
+    fn file(&self, module: usize) -> &'e str {
+        let name = self.candidates.get(module).and_then(|candidate| candidate.path.file_name()?.to_str());
+        name.unwrap_or_default()
+    }
+
     fn get(&self, module: usize) -> Result<&'e Binary<'e>, String> {
         let unread = |why: &dyn std::fmt::Display| format!("has code that can't be analysed: {why}");
         let at = |list: usize| format!("module {list}");
@@ -122,6 +138,11 @@ struct Search<'s, 'f, 'c, 'e> {
     modules: &'s Modules<'f, 'c, 'e>,
     names: &'s Names<'c>,
     bodies: Bodies,
+    /// What is known of the modules.
+    closures: Vec<Option<Closure>>,
+    tell: &'s mut dyn FnMut(usize, &Closure),
+    /// Functions of modules whose closures were followed.
+    closed: HashSet<(usize, u64)>,
     seen: HashSet<(usize, u64)>,
     work: Vec<(usize, u64)>,
     /// Functions to be followed once all are that are surely called.
@@ -178,7 +199,7 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
     }
 
     fn add(&mut self, module: usize, function: u64) {
-        if self.seen.insert((module, function)) {
+        if !self.closed.contains(&(module, function)) && self.seen.insert((module, function)) {
             self.work.push((module, function));
         }
     }
@@ -203,22 +224,24 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
     fn call(
         &mut self,
         module: usize,
-        name: &'e str,
+        name: &str,
         known: Option<judge::Arguments>,
         place: &dyn Fn() -> String,
     ) -> Result<(), String> {
-        let binary = self.modules.get(module)?;
-        match judge::import(binary.file(), name, binary.member(name), known) {
+        match judge::import(self.modules.file(module), name, calls::member(name.as_bytes()), known) {
             Verdict::May => Ok(()),
             Verdict::Hardly(_) if self.hardly => Ok(()),
             Verdict::MayNot(what) | Verdict::Hardly(what) => Err(format!("{what} ({})", place())),
             Verdict::Unlisted => self.import(module, name, place),
             Verdict::CallsBack => self.call_by_pointer(module),
-            Verdict::Named(address) => match address.and_then(|address| binary.text_at(address)) {
-                Some(name) if binary.member(name) != Use::ByName => self.call(module, name, None, place),
-                _ if self.hardly => self.call_by_pointer(module),
-                _ => Err(format!("looks up a function whose name isn't known ({})", place())),
-            },
+            Verdict::Named(address) => {
+                let binary = self.modules.get(module)?;
+                match address.and_then(|address| binary.text_at(address)) {
+                    Some(name) if binary.member(name) != Use::ByName => self.call(module, name, None, place),
+                    _ if self.hardly => self.call_by_pointer(module),
+                    _ => Err(format!("looks up a function whose name isn't known ({})", place())),
+                }
+            }
         }
     }
 
@@ -300,12 +323,35 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
         if !self.taken.insert(module) {
             return Ok(());
         }
-        let binary = self.modules.get(module)?;
-        for function in binary.taken() {
-            self.add(module, *function);
+        let Some(slot) = self.closures.get_mut(module) else {
+            return Err("has modules that aren't known".into());
+        };
+        let closure = match slot {
+            Some(known) => known.clone(),
+            None => {
+                let found = Closure::of(&mut self.bodies, self.modules.get(module)?)?;
+                (self.tell)(module, &found);
+                slot.insert(found).clone()
+            }
+        };
+        if let Some(what) = closure.bound() {
+            return Err(what.clone());
         }
-        for name in binary.taken_imports() {
-            self.call(module, name, None, &|| format!("{}, as a pointer", binary.file()))?;
+        self.closed.extend(closure.functions().map(|function| (module, function)));
+        if closure.functions().next().is_some() {
+            self.touch(module)?;
+        }
+        if closure.calls_by_pointer() {
+            self.call_by_pointer(module)?;
+        }
+        let modules = self.modules;
+        for import in closure.imports() {
+            let place = || modules.get(module).map_or_else(|why| why, |it| it.place(import.at));
+            self.call(module, &import.name, import.known, &place)?;
+        }
+        let file = self.modules.file(module);
+        for name in closure.pointers() {
+            self.call(module, name, None, &|| format!("{file}, as a pointer"))?;
         }
         Ok(())
     }

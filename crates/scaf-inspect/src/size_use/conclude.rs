@@ -19,10 +19,9 @@ impl Frame {
             let next = self.edges.get(block).into_iter().flatten();
             self.bounds.contains(block) || next.into_iter().any(|block| self.bounds.contains(block))
         };
-        // What no loop carries from one round to the next isn't its index.
-        let is_carried = self.steps.iter().any(|(_, block)| block.is_some());
+        // Whether a loop carries it from one round to the next is seen where the effects are looked at.
         let is_loop = |at: &u64, block: &Option<u64>| {
-            is_carried && self.bounded_steps.contains(at) || block.as_ref().is_some_and(bounded)
+            self.bounded_steps.contains(at) || block.as_ref().is_some_and(bounded)
         };
         let strange: Vec<u64> =
             self.steps.iter().filter(|(at, block)| !is_loop(at, block)).map(|(at, _)| *at).collect();

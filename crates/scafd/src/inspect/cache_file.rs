@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Bytes of helpers' answers that are remembered for a user; when there would be more, all are forgotten.
-pub const MOST_KNOWN: usize = 1 << 20;
+pub const MOST_KNOWN: usize = 1 << 22;
 /// Longest file that is read, in bytes: what is remembered, written otherwise.
 const MOST: u64 = 4 * MOST_KNOWN as u64;
 
