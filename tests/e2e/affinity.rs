@@ -1,7 +1,6 @@
 //! A program is granted CPUs of its own affinity only, and threads that are bound stay where they are.
 
-use crate::support::{Setup, compiled, cpus_of, wait_for};
-use scafd::control::Mechanism;
+use crate::support::{By, Setup, compiled, compiled_by, cpus_of, threads_of, wait_for};
 
 #[test]
 fn a_program_is_never_placed_outside_its_own_affinity() {
@@ -24,16 +23,47 @@ fn a_program_is_never_placed_outside_its_own_affinity() {
 }
 
 #[test]
-fn threads_that_the_user_bound_are_left_alone() {
+fn threads_that_the_runtime_bound_have_the_grant() {
     let setup = Setup::new("equi");
-    for (variable, value) in
-        [("OMP_PROC_BIND", "true"), ("OMP_PLACES", "cores"), ("GOMP_CPU_AFFINITY", "0-1")]
-    {
-        let program = setup.program("loops").env(variable, value).option("--max", 1).start();
-        let seen = program.until("it is attached", |program| program.regions > 100);
-        assert_eq!((seen.mechanism, seen.dop), (Mechanism::Unmanaged, None), "{variable}");
-        assert!(seen.mechanism_reason.contains("bound"), "{seen:?}");
-        assert_eq!(program.finish().number("last"), 2, "{variable}");
+    let bindings = [
+        (By::Itself, "OMP_PROC_BIND", "true"),
+        (By::Itself, "OMP_PROC_BIND", "spread"),
+        (By::Itself, "OMP_PLACES", "cores"),
+        (By::Itself, "GOMP_CPU_AFFINITY", "0-1"),
+        (By::Clang, "OMP_PROC_BIND", "close"),
+        (By::Clang, "KMP_AFFINITY", "compact"),
+    ];
+    for (by, variable, value) in bindings {
+        // A team of a fixed size is folded; the others are resized.
+        for fixed in [false, true] {
+            let start = setup.at(&compiled_by(by, "placed")).args(if fixed { &["fixed"][..] } else { &[] });
+            let program = start.env(variable, value).option("--max", 1).start();
+            let seen = program.until("regions", |it| it.dop == Some(1) && it.regions > 100);
+            let granted: Vec<u32> = seen.pus.iter().collect();
+            wait_for(&format!("all threads there, {variable}={value}"), || {
+                let all = threads_of(program.pid());
+                all.iter().all(|tid| cpus_of(*tid).is_none_or(|cpus| cpus == granted)).then_some(())
+            });
+            program.finish().well();
+        }
+    }
+}
+
+#[test]
+fn two_programs_whose_first_threads_are_bound_to_one_cpu_run_on_two() {
+    let setup = Setup::new("equi");
+    let start = || {
+        let program = setup.at(&compiled("placed")).threads(1).env("OMP_PROC_BIND", "close");
+        program.start()
+    };
+    let programs = [start(), start()];
+    wait_for("they are apart", || {
+        let [one, other] = programs.each_ref().map(|program| cpus_of(program.pid()));
+        (one.as_ref()?.len() == 1 && one != other).then_some(())
+    });
+    for program in programs {
+        program.until("regions", |program| program.regions > 100);
+        program.finish().well();
     }
 }
 

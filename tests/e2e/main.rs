@@ -7,6 +7,7 @@
 #[macro_use]
 mod support;
 
+mod adopted;
 mod affinity;
 mod api;
 mod attacks;

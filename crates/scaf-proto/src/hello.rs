@@ -14,7 +14,7 @@ pub const MORE_MODULES: u32 = 2;
 /// [`Hello::kind`]: look at my page. I entered a region while contexts of mine were lent
 /// ([`crate::grant::Word::lent`]), or I wait in MPI, or no longer ([`crate::rank`]).
 pub const ENTERED: u32 = 3;
-/// [`Hello::flags`]: the program binds its threads itself (`OMP_PROC_BIND` and the like).
+/// [`Hello::flags`]: its runtime binds threads, by its user's settings (`OMP_PROC_BIND` and the like).
 pub const FLAG_BOUND: u32 = 1;
 /// [`Hello::flags`]: the user says that it needs all its contexts at once (`scaf run --rigid`).
 pub const FLAG_RIGID: u32 = 2;

@@ -12,7 +12,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use scaf_proto::hello::{ATTACH, Hello, Welcome};
 use scaf_proto::{MAGIC, VERSION};
-use scafd::control::{Decisions, Reply, Request, Snapshot};
+use scafd::control::{Decisions, LimitValues, Reply, Request, Snapshot};
 use scafd::observe::proc_pid::FileId;
 use scafd::paths::{self, Scope};
 use scafd::privileges::UNKNOWN;
@@ -263,6 +263,11 @@ pub fn snapshot(socket: &Path) -> Result<Snapshot> {
 pub fn is_better_molded(socket: &Path, program: &Path) -> bool {
     let Ok(file) = std::fs::metadata(program) else { return false };
     matches!(ask_within(SHORT_PATIENCE, socket, &Request::Mold(FileId::of(&file))), Ok(Reply::Mold(true)))
+}
+
+/// Has the daemon manage this process from outside, and what it starts, where they don't attach.
+pub fn adopt_self(socket: &Path, limits: LimitValues) {
+    let _ = ask_within(SHORT_PATIENCE, socket, &Request::Adopt(0, limits));
 }
 
 /// Decisions from the daemon's journal.

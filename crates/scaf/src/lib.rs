@@ -1,6 +1,7 @@
 //! The `scaf` command, as a library for tests and scaf-lab. [`cli`] defines the command line; each command is
 //! a module. [`daemon`], [`session`], [`target`] and others each cover one part of the system.
 
+pub mod adopt;
 pub mod advise;
 pub mod background;
 pub mod bench;

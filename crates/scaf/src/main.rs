@@ -4,7 +4,8 @@ use clap::Parser;
 use scaf_cli::bench::interrupt::Interrupt;
 use scaf_cli::bench::{self, mix};
 use scaf_cli::{
-    advise, cdi, check, cli, complete, doctor, lab, launch, policy, profile, ps, record, slurm, top, web, why,
+    adopt, advise, cdi, check, cli, complete, doctor, lab, launch, policy, profile, ps, record, slurm, top,
+    web, why,
 };
 use std::process::ExitCode;
 
@@ -18,6 +19,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Ps(flags) => ps::run(&flags),
         cli::Command::Top(flags) => top::run(&flags),
         cli::Command::Web(flags) => web::run(&flags),
+        cli::Command::Adopt(flags) => adopt::run(&flags),
         cli::Command::Policy(flags) => policy::run(&flags),
         cli::Command::Why(flags) => why::run(&flags),
         cli::Command::Record(flags) => record::run(&flags),

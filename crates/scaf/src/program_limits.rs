@@ -2,6 +2,7 @@
 
 use crate::cli;
 use anyhow::{Result, bail};
+use scafd::control::LimitValues;
 
 /// Longest program name in the handshake, in bytes.
 const NAME_BYTES: usize = 63;
@@ -47,6 +48,15 @@ pub struct ProgramLimits {
 }
 
 impl ProgramLimits {
+    /// Those that the daemon is asked for.
+    pub fn values(&self) -> LimitValues {
+        LimitValues {
+            min: Some(self.min),
+            max: Some(self.max.unwrap_or(0)),
+            weight: Some(f64::from(self.weight_milli) / 1000.0),
+        }
+    }
+
     /// Those of a program without flags.
     pub fn none() -> ProgramLimits {
         ProgramLimits {

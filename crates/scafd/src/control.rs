@@ -54,6 +54,11 @@ pub enum Request {
     Binds(u32),
     /// A thread of the process that asks has all its PUs again: [`Reply::Binds`]. The number means nothing.
     BindsNoMore(u32),
+    /// Manage the process of that number and its descendants from outside, where they compute on several
+    /// threads and don't attach: [`Reply::Adopted`]. 0 is the one that asks. For its user and root.
+    Adopt(u32, LimitValues),
+    /// Manage them no more: [`Reply::Adopted`], true if they were.
+    Release(u32),
     /// Whether that executable, which is about to be started by the user who asks, had better start with as
     /// many threads as it is granted: [`Reply::Mold`].
     Mold(FileId),
@@ -94,6 +99,8 @@ pub enum Reply {
     Affinity(Vec<u64>),
     /// To [`Request::Binds`] and [`Request::BindsNoMore`]: whether its affinities are left alone from now on.
     Binds(bool),
+    /// To [`Request::Adopt`] and [`Request::Release`].
+    Adopted(bool),
     /// To [`Request::Mold`].
     Mold(bool),
     /// To [`Request::Profiles`], the program seen last first.

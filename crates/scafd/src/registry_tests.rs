@@ -39,6 +39,7 @@ pub(crate) fn program(id: u64) -> Program {
         alone: None,
         stranded: false,
         binds: false,
+        runtime_binds: false,
         priority: Priority::default(),
     };
     let code = Code::pending(1, false, None);

@@ -210,6 +210,8 @@ pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
         | Request::History(_)
         | Request::Machine
         | Request::AffinityOf(_)
+        | Request::Adopt(..)
+        | Request::Release(_)
         | Request::Binds(_)
         | Request::BindsNoMore(_)
         | Request::SetPolicy(_)

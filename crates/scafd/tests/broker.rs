@@ -270,6 +270,7 @@ fn a_broker_touches_nobody_who_did_not_attach() {
         starttime: observer.process(pid).stat().unwrap().starttime,
         own: &own,
         masks: &[],
+        any_mask: false,
     };
     let threads_of = |pid| observer.process(pid).threads().unwrap();
     // Before it is said to have come; and processes of others, ourselves and the first one among them.
@@ -401,7 +402,7 @@ fn narrowing_ten_threads_through_the_broker_is_one_question() {
     until("ten threads", || (observer.process(pid).threads().unwrap().len() >= 10).then_some(()));
     let starttime = observer.process(pid).stat().unwrap().starttime;
     let masks = [pu.clone()];
-    let target = Target { pid, starttime, own: &own, masks: &masks };
+    let target = Target { pid, starttime, own: &own, masks: &masks, any_mask: false };
     let (begin, before) = (Instant::now(), waits());
     for _ in 0..TIMES {
         played.backend.narrow(&target, &pu).unwrap();

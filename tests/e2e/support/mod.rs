@@ -79,6 +79,12 @@ pub fn cpus_of(pid: u32) -> Option<Vec<u32>> {
     Some(cpu_list(list.trim()))
 }
 
+/// The threads of a process, by their numbers.
+pub fn threads_of(pid: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
+}
+
 pub fn cpu_list(list: &str) -> Vec<u32> {
     let number = |text: &str| text.parse::<u32>().unwrap_or_else(|e| panic!("{list}: {e}"));
     list.split(',')

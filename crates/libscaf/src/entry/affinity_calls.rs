@@ -5,8 +5,10 @@
 
 use crate::link::bindings::{self, Whose};
 use crate::link::{affinity, attachment, question};
+use crate::runtimes::{copies, lookup};
+use crate::sys::errno::keeping_errno;
 use crate::sys::symbols::Next;
-use crate::sys::{kernel_threads, sched_affinity};
+use crate::sys::{arch, kernel_threads, process, sched_affinity, settings};
 use core::ffi::{c_int, c_long};
 use core::mem::size_of_val;
 use libc::pthread_t;
@@ -22,8 +24,14 @@ pub fn look() {
     [&SCHED, &PTHREAD, &SCHED_SET, &PTHREAD_SET].into_iter().for_each(Next::look);
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sched_getaffinity(task: c_int, bytes: usize, set: *mut u8) -> c_int {
+arch::with_caller! {
+    sched_getaffinity => of_task, behind (c_int, usize, *mut u8);
+    pthread_getaffinity_np => of_thread, behind (pthread_t, usize, *mut u8);
+    sched_setaffinity => set_of_task, behind (c_int, usize, *const u8);
+    pthread_setaffinity_np => set_of_thread, behind (pthread_t, usize, *const u8);
+}
+
+unsafe extern "C" fn of_task(task: c_int, bytes: usize, set: *mut u8, caller: usize) -> c_int {
     type Real = unsafe extern "C" fn(c_int, usize, *mut u8) -> c_int;
     // SAFETY: the C library's function has this type, and gets the program's arguments. It has filled the
     // set.
@@ -32,13 +40,15 @@ pub unsafe extern "C" fn sched_getaffinity(task: c_int, bytes: usize, set: *mut 
         let result = real(task, bytes, set);
         if result == 0 {
             amend_of(task, set, bytes);
+            if task == 0 || task == process::thread_id().cast_signed() {
+                amend_to_place(set, bytes, caller);
+            }
         }
         result
     }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_getaffinity_np(thread: pthread_t, bytes: usize, set: *mut u8) -> c_int {
+unsafe extern "C" fn of_thread(thread: pthread_t, bytes: usize, set: *mut u8, caller: usize) -> c_int {
     type Real = unsafe extern "C" fn(pthread_t, usize, *mut u8) -> c_int;
     // SAFETY: the C library's function has this type, and gets the program's arguments. It has filled the
     // set.
@@ -47,33 +57,47 @@ pub unsafe extern "C" fn pthread_getaffinity_np(thread: pthread_t, bytes: usize,
         let result = real(thread, bytes, set);
         if result == 0 {
             amend(set, bytes);
+            if thread == libc::pthread_self() {
+                amend_to_place(set, bytes, caller);
+            }
         }
         result
     }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sched_setaffinity(task: c_int, bytes: usize, set: *const u8) -> c_int {
+unsafe extern "C" fn set_of_task(task: c_int, bytes: usize, set: *const u8, caller: usize) -> c_int {
     type Real = unsafe extern "C" fn(c_int, usize, *const u8) -> c_int;
     // SAFETY: the C library's function has this type, and gets the program's arguments. It reads the set.
     unsafe {
         match SCHED_SET.get::<Real>() {
-            Some(real) => binding(task, set, bytes, || real(task, bytes, set)),
+            Some(real) => binding(task, set, bytes, whose(caller), || real(task, bytes, set)),
             None => -1,
         }
     }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_setaffinity_np(thread: pthread_t, bytes: usize, set: *const u8) -> c_int {
+unsafe extern "C" fn set_of_thread(thread: pthread_t, bytes: usize, set: *const u8, caller: usize) -> c_int {
     type Real = unsafe extern "C" fn(pthread_t, usize, *const u8) -> c_int;
     // SAFETY: the C library's function has this type, and gets the program's arguments. It reads the set.
     unsafe {
         match PTHREAD_SET.get::<Real>() {
-            Some(real) => binding(0, set, bytes, || real(thread, bytes, set)),
+            Some(real) => binding(0, set, bytes, whose(caller), || real(thread, bytes, set)),
             None => libc::ENOSYS,
         }
     }
+}
+
+/// Who says where a thread is to run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Binder {
+    Program,
+    /// The runtime, as the user's settings say; the daemon knows of these, and moves what was bound so.
+    Runtime,
+}
+
+fn whose(caller: usize) -> Binder {
+    let is_runtimes = settings::runtime_binds() && keeping_errno(|| lookup::is_runtimes_own(caller));
+    if is_runtimes { Binder::Runtime } else { Binder::Program }
 }
 
 /// Makes a `call` by which a thread is to have the affinity `set`; it gives 0 where that was done.
@@ -83,8 +107,14 @@ pub unsafe fn binding<R: Into<c_long> + Copy>(
     task: c_int,
     set: *const u8,
     bytes: usize,
+    binder: Binder,
     call: impl Fn() -> R,
 ) -> R {
+    if binder == Binder::Runtime {
+        // Known before it is changed.
+        keeping_errno(affinity::own);
+        return call();
+    }
     attachment::take_late_answer();
     let whose = || match task == 0 || kernel_threads::is_own(task) {
         true if attachment::is_this_process() => Whose::Ours,
@@ -144,4 +174,41 @@ unsafe fn amend(set: *mut u8, bytes: usize) {
             core::ptr::copy_nonoverlapping(own.as_ptr().cast(), set, bytes);
         }
     }
+}
+
+/// Puts the place there to which the runtime would have bound the calling thread.
+/// # Safety
+/// The set has so many bytes.
+unsafe fn amend_to_place(set: *mut u8, bytes: usize, caller: usize) {
+    if !settings::runtime_binds() || !affinity::may_be_narrow() {
+        return;
+    }
+    // A runtime that asks may be about to make its places.
+    let place = || if lookup::is_runtimes_own(caller) { None } else { place() };
+    if let Some(place) = keeping_errno(place) {
+        // SAFETY: as the caller says; a mask's bytes may be any.
+        unsafe { core::ptr::copy_nonoverlapping(place.as_ptr().cast(), set, bytes.min(size_of_val(&place))) };
+    }
+}
+
+/// The place of the calling thread, by the only runtime.
+fn place() -> Option<Mask> {
+    const MOST: usize = 256;
+    let runtime = copies::sole()?;
+    let (number, count, fill) =
+        (runtime.omp_get_place_num?, runtime.omp_get_place_num_procs?, runtime.omp_get_place_proc_ids?);
+    let (mut mask, mut ids): (Mask, _) = ([0; _], [0; MOST]);
+    // SAFETY: the first two take numbers; the third fills as many numbers as the second has said.
+    let known = unsafe {
+        let place = number();
+        let known =
+            usize::try_from(count(place)).ok().filter(|known| place >= 0 && (1..=MOST).contains(known))?;
+        fill(place, ids.as_mut_ptr());
+        known
+    };
+    for id in ids.iter().take(known) {
+        let id = usize::try_from(*id).ok()?;
+        *mask.get_mut(id / 64)? |= 1 << (id % 64);
+    }
+    Some(mask)
 }

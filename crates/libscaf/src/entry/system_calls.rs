@@ -2,10 +2,12 @@
 //! filter, make a child, become a program, or ask for an affinity or set one, are treated as the C library's
 //! functions for that; all others go on at once.
 
+use super::affinity_calls::Binder;
 use super::process_starts::{exec_by_number, fork_widely, is_exec};
 use super::seccomp_calls::find;
 use super::{affinity_calls, seccomp_calls};
 use crate::sys::arch;
+use crate::sys::settings;
 use crate::sys::symbols::function;
 use core::ffi::{c_int, c_long};
 use core::sync::atomic::AtomicUsize;
@@ -68,7 +70,9 @@ unsafe extern "C" fn by_number(
             }
             libc::SYS_sched_setaffinity => {
                 let set = core::ptr::with_exposed_provenance(third);
-                affinity_calls::binding(first as c_int, set, second, call)
+                // LLVM's runtime binds threads so; who has it do that doesn't so himself.
+                let binder = if settings::runtime_binds() { Binder::Runtime } else { Binder::Program };
+                affinity_calls::binding(first as c_int, set, second, binder, call)
             }
             // With the same memory the child would return on the stack that this call is on, or is a thread.
             arch::FORK => fork_widely(call),

@@ -6,10 +6,10 @@
 
 use super::copies::{self, Abi};
 use super::entries::Runtime;
-use super::linker::{any_module, file_of, in_library, in_library_of, module_of};
+use super::linker::{any_module, base_name, file_of, in_library, in_library_of, module_of};
 use super::modules;
 use crate::sys::errno::keeping_errno;
-use core::ffi::{c_char, c_void};
+use core::ffi::{CStr, c_char, c_void};
 use core::ptr::null;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use scaf_functions::files;
@@ -184,6 +184,16 @@ fn guess(abi: Abi) -> Option<u64> {
 
 pub fn is_any_loaded() -> bool {
     [Abi::Gcc, Abi::Llvm].into_iter().any(|abi| !file_of_some(abi).is_null())
+}
+
+/// Whether code at an address is an OpenMP runtime's own.
+pub fn is_runtimes_own(address: usize) -> bool {
+    module_of(address).is_some_and(|(map, _)| {
+        // SAFETY: a loaded module's name, a C string; it is in the midst of a call.
+        let name = unsafe { (*map).name };
+        // SAFETY: as above, where there is one.
+        !name.is_null() && files::is_openmp_runtime(base_name(unsafe { CStr::from_ptr(name) }))
+    })
 }
 
 /// The file of the first loaded libgomp, or libomp or libiomp5; null if there is none.

@@ -9,7 +9,7 @@
 use super::file::decimal;
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use scaf_proto::hello::NAME_BYTES;
 
 /// How long barriers spin if nobody says anything, in rounds of 15 ns: libgomp's default. Threads of a folded
@@ -67,7 +67,7 @@ pub struct Settings {
     pub malleable: Malleable,
     /// `OMP_DYNAMIC` is set, to whatever.
     pub dynamic: bool,
-    /// The user binds threads by hand (`OMP_PROC_BIND` or the like).
+    /// The user has the runtime bind threads (`OMP_PROC_BIND` or the like).
     pub bound: bool,
     /// Rounds spun at a barrier while the whole team has contexts; `None` leaves all waits to the runtime,
     /// since the user says how threads wait.
@@ -100,6 +100,7 @@ struct Once(UnsafeCell<Settings>);
 // SAFETY: written by the loader's one thread before the program starts, only read afterwards.
 unsafe impl Sync for Once {}
 
+static IS_READ: AtomicBool = AtomicBool::new(false);
 static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     socket: [0; PATH_BYTES],
     runtime_dir: [0; PATH_BYTES],
@@ -179,6 +180,39 @@ pub unsafe fn read(environment: *const *const c_char) {
             settings.max = settings.min;
         }
     }
+    IS_READ.store(true, Ordering::Release);
+}
+
+/// Whether the user has the runtime bind threads. Runtimes bind the first one as soon as they are loaded,
+/// which may be before this library is.
+pub fn runtime_binds() -> bool {
+    unsafe extern "C" {
+        static environ: *const *const c_char;
+    }
+    if IS_READ.load(Ordering::Acquire) {
+        return get().bound;
+    }
+    // SAFETY: the program hasn't started, so nobody changes its environment, which ends with null.
+    unsafe {
+        let mut at = environ;
+        while !at.is_null() && !(*at).is_null() {
+            if has_runtime_bind(CStr::from_ptr(*at).to_bytes()) {
+                return true;
+            }
+            at = at.add(1);
+        }
+    }
+    false
+}
+
+fn has_runtime_bind(entry: &[u8]) -> bool {
+    let mut parts = entry.splitn(2, |byte| *byte == b'=');
+    match (parts.next().unwrap_or(entry), parts.next()) {
+        (b"OMP_PROC_BIND", Some(value)) => !value.eq_ignore_ascii_case(b"false"),
+        (b"GOMP_CPU_AFFINITY" | b"OMP_PLACES", Some(_)) => true,
+        (b"KMP_AFFINITY", Some(value)) => binds(value),
+        _ => false,
+    }
 }
 
 fn take(settings: &mut Settings, entry: &[u8]) {
@@ -188,6 +222,7 @@ fn take(settings: &mut Settings, entry: &[u8]) {
     }
     settings.own_llvm |= changes_llvms(entry);
     settings.dynamic |= entry.starts_with(b"OMP_DYNAMIC");
+    settings.bound |= has_runtime_bind(entry);
     let mut parts = entry.splitn(2, |byte| *byte == b'=');
     let (Some(name), Some(value)) = (parts.next(), parts.next()) else { return };
     match (name, value) {
@@ -217,9 +252,6 @@ fn take(settings: &mut Settings, entry: &[u8]) {
             let first = value.split(|byte| *byte == b',').next().unwrap_or(value);
             settings.threads = number(first.trim_ascii(), 65_535).unwrap_or(0);
         }
-        (b"OMP_PROC_BIND", _) => settings.bound |= !value.eq_ignore_ascii_case(b"false"),
-        (b"GOMP_CPU_AFFINITY" | b"OMP_PLACES", _) => settings.bound = true,
-        (b"KMP_AFFINITY", _) => settings.bound |= binds(value),
         (b"GOMP_SPINCOUNT", _) => settings.fixed_spin = true,
         (b"KMP_BLOCKTIME" | b"KMP_LIBRARY", _) => settings.own_blocking = true,
         (b"OMP_STACKSIZE" | b"GOMP_STACKSIZE" | b"KMP_STACKSIZE", _) => settings.own_stacks = true,

@@ -26,6 +26,8 @@ pub struct Cli {
 pub enum Command {
     /// Run a program with its share of the machine
     Run(Run),
+    /// Manage programs that run already, and what they start, from outside
+    Adopt(Adopt),
     /// Show the managed programs
     Ps(Ps),
     /// Watch the managed programs: which contexts each has, since when, why, and what the division is worth
@@ -125,6 +127,17 @@ pub struct Run {
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM",
         value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
+}
+
+/// `scaf adopt`.
+#[derive(Debug, Args)]
+pub struct Adopt {
+    /// Manage them no more: they have the affinity that they had
+    #[arg(long)]
+    pub release: bool,
+    /// Process ids
+    #[arg(required = true, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pids: Vec<u32>,
 }
 
 /// `scaf ps`.

@@ -26,7 +26,8 @@ impl BrokerBackend {
 
     pub fn narrow(&self, target: &Target, mask: &PuSet) -> Result<PuSet, Trouble> {
         let (own, masks) = (target.own.clone(), target.masks.to_vec());
-        let ask = Ask::Narrow { who: who(target), own, masks, mask: mask.clone() };
+        let (who, any) = (who(target), target.any_mask);
+        let ask = Ask::Narrow { who, own, masks, mask: mask.clone(), any };
         match self.broker.ask(&ask) {
             Ok(Answer::Set(taken)) => Ok(taken),
             other => Err(trouble(target.pid, mask, other)),

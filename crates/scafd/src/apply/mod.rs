@@ -1,6 +1,7 @@
 //! Changes the system: the affinity of programs' threads, and whether they run ([`gang`]). A program that is
 //! granted fewer PUs than its own has its threads' affinity *narrowed*. Threads that have bound themselves,
-//! whose mask is neither the program's own nor one that we set, keep it. What is narrowed is recorded for the
+//! whose mask is neither the program's own nor one that we set, keep it; those that the runtime has bound by
+//! its user's settings don't. What is narrowed is recorded for the
 //! [`guardian`] first.
 
 mod broker_backend;
@@ -23,7 +24,7 @@ use scaf_policy::PuSet;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
-use threads::sweep;
+use threads::{Having, sweep};
 
 /// Carries out the daemon's decisions.
 pub struct Apply {
@@ -139,7 +140,8 @@ impl Apply {
         ours.push(mask);
         guardian.record(target.pid, target.starttime, target.own, &ours);
         let known: Vec<&PuSet> = std::iter::once(target.own).chain(target.masks).collect();
-        match sweep(&self.observer, target.pid, target.starttime, &known, mask)? {
+        let having = if target.any_mask { Having::Any } else { Having::OneOf(&known) };
+        match sweep(&self.observer, target.pid, target.starttime, having, mask)? {
             Some(taken) if taken != *mask => {
                 if !ours.contains(&&taken) {
                     ours.push(&taken);
@@ -164,7 +166,7 @@ impl Apply {
         let result = if known.is_empty() {
             Ok(())
         } else {
-            sweep(&self.observer, target.pid, target.starttime, &known, target.own).map(drop)
+            sweep(&self.observer, target.pid, target.starttime, Having::OneOf(&known), target.own).map(drop)
         };
         if matches!(result, Ok(()) | Err(Trouble::Gone(_))) {
             guardian.clear(target.pid);
@@ -184,7 +186,7 @@ impl Apply {
             broker.restore_child(pid, parent);
         } else {
             let known: Vec<&PuSet> = parent.masks.iter().collect();
-            let _ = sweep(&self.observer, pid, stat.starttime, &known, parent.own);
+            let _ = sweep(&self.observer, pid, stat.starttime, Having::OneOf(&known), parent.own);
         }
         stat.threads
     }

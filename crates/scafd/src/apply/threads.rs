@@ -18,6 +18,8 @@ pub struct Target<'a> {
     pub own: &'a PuSet,
     /// The affinities that we have set, as far as they are remembered; some threads may have any of them.
     pub masks: &'a [PuSet],
+    /// Whether threads are narrowed whatever affinity they have: it is the runtime that has bound them.
+    pub any_mask: bool,
 }
 
 /// Why an affinity was not changed.
@@ -52,14 +54,31 @@ pub fn bound_thread(observer: &Observer, pid: u32, known: &[&PuSet]) -> io::Resu
     Ok(None)
 }
 
-/// Sets every thread of a process whose mask is one of `known` to `mask`. A thread created meanwhile has its
+/// Which threads are moved, by the affinity that they have.
+#[derive(Clone, Copy)]
+pub(crate) enum Having<'a> {
+    /// One of these.
+    OneOf(&'a [&'a PuSet]),
+    Any,
+}
+
+impl Having<'_> {
+    fn is(self, mask: &PuSet) -> bool {
+        match self {
+            Having::OneOf(known) => known.contains(&mask),
+            Having::Any => true,
+        }
+    }
+}
+
+/// Sets every thread of a process that is `having` such a mask to `mask`. A thread created meanwhile has its
 /// creator's old or new mask, so the list is read until it has nothing new, at most 3 times. Gives the mask
 /// that the kernel took for the first thread that was set, if any; the main thread may have bound itself.
 pub(crate) fn sweep(
     observer: &Observer,
     pid: u32,
     starttime: u64,
-    known: &[&PuSet],
+    having: Having<'_>,
     mask: &PuSet,
 ) -> Result<Option<PuSet>, Trouble> {
     let process = observer.process(pid);
@@ -69,20 +88,20 @@ pub(crate) fn sweep(
     }
     let StartedBy { uid, gid, has_rights } = started_by.map_err(|_| Trouble::Gone(pid))?;
     if uid == 0 || has_rights || !privileges::can_be_others() {
-        return move_threads(&process, known, mask);
+        return move_threads(&process, having, mask);
     }
     // With its user's rights only. A thread may end at any time, and its number be given to another process
     // at once: then the kernel refuses, unless that is this user's, too.
     let mut moved = Err(Trouble::Gone(pid));
     let became = privileges::as_user(uid, gid, || {
-        moved = move_threads(&process, known, mask);
+        moved = move_threads(&process, having, mask);
         Ok(())
     });
     became.map_err(|source| Trouble::Denied { pid, mask: mask.clone(), source })?;
     moved
 }
 
-fn move_threads(process: &Process, known: &[&PuSet], mask: &PuSet) -> Result<Option<PuSet>, Trouble> {
+fn move_threads(process: &Process, having: Having<'_>, mask: &PuSet) -> Result<Option<PuSet>, Trouble> {
     let pid = process.id();
     let mut done = BTreeSet::new();
     let mut taken = None;
@@ -94,7 +113,7 @@ fn move_threads(process: &Process, known: &[&PuSet], mask: &PuSet) -> Result<Opt
             }
             news = true;
             let Ok(have) = affinity(tid) else { continue };
-            if have != *mask && known.contains(&&have) && process.has_thread(tid) {
+            if have != *mask && having.is(&have) && process.has_thread(tid) {
                 match set_affinity(tid, mask) {
                     Err(e) if e.raw_os_error() != Some(libc::ESRCH) && process.has_thread(tid) => {
                         return Err(Trouble::Denied { pid, mask: mask.clone(), source: e });
@@ -164,13 +183,13 @@ mod tests {
         let starttime = observer.process(pid).stat().unwrap().starttime;
         let older: PuSet = "1001".parse().unwrap();
         let wanted: PuSet = format!("{first},1000").parse().unwrap();
-        let taken = sweep(&observer, pid, starttime, &[&older, &only(last)], &wanted).unwrap();
+        let taken = sweep(&observer, pid, starttime, Having::OneOf(&[&older, &only(last)]), &wanted).unwrap();
         assert_eq!(taken, Some(only(first)));
         assert_eq!(affinity(missed.0).unwrap(), only(first));
-        let back = sweep(&observer, pid, starttime, &[&older], &all).unwrap();
+        let back = sweep(&observer, pid, starttime, Having::OneOf(&[&older]), &all).unwrap();
         assert_eq!((back, affinity(bound.0).unwrap()), (None, only(first)));
         assert_eq!(affinity(0).unwrap(), all);
-        let gone = sweep(&observer, pid, starttime + 1, &[&only(first)], &all);
+        let gone = sweep(&observer, pid, starttime + 1, Having::OneOf(&[&only(first)]), &all);
         assert!(matches!(gone, Err(Trouble::Gone(_))) && affinity(missed.0).unwrap() == only(first));
         if privileges::can_be_others() {
             // With another user's rights: as if the numbers of this process's threads were others' by now.
@@ -178,7 +197,7 @@ mod tests {
             let others = |known: &PuSet| {
                 let mut moved = Ok(None);
                 let work = || {
-                    moved = move_threads(&process, &[known], &all);
+                    moved = move_threads(&process, Having::OneOf(&[known]), &all);
                     Ok(())
                 };
                 privileges::as_user(65_534, 65_534, work).unwrap();
@@ -187,6 +206,9 @@ mod tests {
             assert!(matches!(others(&only(first)), Err(Trouble::Denied { .. })));
             assert_eq!(affinity(missed.0).unwrap(), only(first));
         }
+        sweep(&observer, pid, starttime, Having::Any, &only(last)).unwrap();
+        assert_eq!((affinity(bound.0).unwrap(), affinity(0).unwrap()), (only(last), only(last)));
+        set_affinity(0, &all).unwrap();
         for (_, end, thread) in [missed, bound] {
             drop(end);
             thread.join().unwrap();

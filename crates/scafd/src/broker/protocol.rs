@@ -30,7 +30,7 @@ pub enum Ask {
     /// Stop managing a process.
     Leave(u32),
     /// Set the affinity of threads that have `own` or one of `masks` to `mask`.
-    Narrow { who: Who, own: PuSet, masks: Vec<PuSet>, mask: PuSet },
+    Narrow { who: Who, own: PuSet, masks: Vec<PuSet>, mask: PuSet, any: bool },
     /// Set the affinity of threads that have one of `masks` to `own`.
     Restore { who: Who, own: PuSet, masks: Vec<PuSet> },
     /// Give a child that was forked with an affinity of ours its parent's own.
@@ -262,7 +262,7 @@ macro_rules! messages {
 messages! { Ask:
     1 Attach;
     2 Leave(pid);
-    3 Narrow { who, own, mask, masks };
+    3 Narrow { who, own, mask, masks, any };
     4 Restore { who, own, masks };
     5 RestoreChild { pid, parent };
     6 Executable(pid);
@@ -309,12 +309,12 @@ mod tests {
     fn ask() -> impl Strategy<Value = Ask> {
         let masks = || proptest::collection::vec(set(), 0..=MOST_MASKS);
         let member = |(begins, slices, who)| Ask::Member { begins, slices, who };
-        let narrow = |(who, own, masks, mask)| Ask::Narrow { who, own, masks, mask };
+        let narrow = |(who, own, masks, mask, any)| Ask::Narrow { who, own, masks, mask, any };
         let count = |([pid, tid, kind], config): ([u32; 3], _)| Ask::Count { pid, tid, kind, config };
         prop_oneof![
             Just(Ask::Attach),
             any::<u32>().prop_map(Ask::Leave),
-            (who(), set(), masks(), set()).prop_map(narrow),
+            (who(), set(), masks(), set(), any::<bool>()).prop_map(narrow),
             (who(), set(), masks()).prop_map(|(who, own, masks)| Ask::Restore { who, own, masks }),
             any::<[u32; 2]>().prop_map(|[pid, parent]| Ask::RestoreChild { pid, parent }),
             any::<u32>().prop_map(Ask::Executable),

@@ -185,7 +185,9 @@ impl Server {
         match ask {
             Ask::Attach => self.attached.add(&fd.ok_or(io::ErrorKind::InvalidInput)?)?,
             Ask::Leave(pid) => self.attached.remove(*pid),
-            Ask::Narrow { who, own, masks, mask } => return self.narrow(*who, own, masks, mask),
+            Ask::Narrow { who, own, masks, mask, any } => {
+                return self.narrow(*who, (own, masks), mask, *any);
+            }
             Ask::Restore { who, own, masks } => return self.restore(*who, own, masks),
             Ask::RestoreChild { pid, parent } => self.restore_child(*pid, *parent)?,
             Ask::Executable(pid) => {
@@ -244,10 +246,16 @@ impl Server {
         done(0)
     }
 
-    fn narrow(&mut self, who: Who, own: &PuSet, masks: &[PuSet], mask: &PuSet) -> Answered {
+    fn narrow(
+        &mut self,
+        who: Who,
+        (own, masks): (&PuSet, &[PuSet]),
+        mask: &PuSet,
+        any_mask: bool,
+    ) -> Answered {
         let known = masks.iter().chain(std::iter::once(mask));
         self.attached.same(who)?.affinities = Some((own.clone(), known.cloned().collect()));
-        let target = Target { pid: who.pid, starttime: who.starttime, own, masks };
+        let target = Target { pid: who.pid, starttime: who.starttime, own, masks, any_mask };
         answered(self.backend.narrow(&target, mask).map(Answer::Set))
     }
 
@@ -265,7 +273,7 @@ impl Server {
             Err(e) => return Err(e),
         };
         let (own, masks) = (&affinities.0, &affinities.1);
-        let target = Target { pid: who.pid, starttime: who.starttime, own, masks };
+        let target = Target { pid: who.pid, starttime: who.starttime, own, masks, any_mask: false };
         answered(self.backend.restore(&target).map(|()| Answer::Done(0)))
     }
 
@@ -276,7 +284,7 @@ impl Server {
         if !self.attached.is_child(pid, parent) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        let target = Target { pid: parent, starttime: one.who.starttime, own, masks };
+        let target = Target { pid: parent, starttime: one.who.starttime, own, masks, any_mask: false };
         self.backend.restore_child(pid, &target);
         Ok(())
     }

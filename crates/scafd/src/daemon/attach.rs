@@ -91,7 +91,7 @@ impl Daemon {
     }
 
     /// The first program has come after a time without any.
-    fn wake(&mut self) {
+    pub(super) fn wake(&mut self) {
         self.meters.tsc.refine();
         self.refresh_capacity();
         self.load.reset();
@@ -102,7 +102,7 @@ impl Daemon {
         }
     }
 
-    fn identity(
+    pub(super) fn identity(
         &mut self,
         id: ProgramId,
         peer: &Peer,
@@ -131,7 +131,12 @@ impl Daemon {
     }
 
     /// Where a program may run, and an affinity of ours that it was born with.
-    fn reach(&mut self, peer: &Peer, stat: &Stat, hello: &Hello) -> anyhow::Result<(Reach, Option<PuSet>)> {
+    pub(super) fn reach(
+        &mut self,
+        peer: &Peer,
+        stat: &Stat,
+        hello: &Hello,
+    ) -> anyhow::Result<(Reach, Option<PuSet>)> {
         let (own, set) = self.own_affinity(peer.pid, stat, hello)?;
         let groups = &mut self.capacity.groups;
         let before = groups.unusual();
@@ -141,8 +146,10 @@ impl Daemon {
         let pus = &self.capacity.limits.pus;
         let usable = if self.capacity.is_pretended { pus.clone() } else { usable(&own, pus, &cgroup) };
         let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
-        let stranded = alone.is_some() && usable.is_empty() && hello.flags & FLAG_BOUND == 0;
-        Ok((Reach { own, usable, cgroup, alone, stranded, binds: false, priority }, set))
+        let stranded = alone.is_some() && usable.is_empty();
+        let runtime_binds = hello.flags & FLAG_BOUND != 0;
+        let reach = Reach { own, usable, cgroup, alone, stranded, binds: false, runtime_binds, priority };
+        Ok((reach, set))
     }
 
     fn own_affinity(&self, pid: u32, stat: &Stat, hello: &Hello) -> anyhow::Result<(PuSet, Option<PuSet>)> {
@@ -175,9 +182,6 @@ impl Daemon {
         usable: &PuSet,
     ) -> Option<String> {
         let has = |flag| hello.flags & flag != 0;
-        if has(FLAG_BOUND) {
-            return Some("its threads are bound (OMP_PROC_BIND or the like)".into());
-        }
         if has(FLAG_RIGID) && self.gang() == Gang::Off {
             let why = "its user says that it is rigid, and there are no turns here; scaf doctor says why";
             return Some(why.into());
@@ -186,7 +190,8 @@ impl Daemon {
             return Some(no_pus(own, &self.capacity.limits.pus));
         }
         // LLVM's runtime goes to each PU for a moment while it starts.
-        if has(FLAG_STARTING) { None } else { self.why_bound(pid, own, set) }
+        // Threads that the runtime has bound are moved.
+        if has(FLAG_STARTING) || has(FLAG_BOUND) { None } else { self.why_bound(pid, own, set) }
     }
 
     /// Why its threads are bound, if they are; `ours` are affinities that they have by us.
@@ -217,7 +222,7 @@ fn check_identity(peer: &Peer, starttime: u64, uid: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn age_s(starttime: u64) -> f64 {
+pub(super) fn age_s(starttime: u64) -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let now_s = now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9;
     (now_s - starttime as f64 / rustix::param::clock_ticks_per_second() as f64).max(0.0)

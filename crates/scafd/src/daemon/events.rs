@@ -52,7 +52,9 @@ impl Daemon {
         let Some(program) = self.registry.get(id).filter(|program| program.reach.alone.is_none()) else {
             return;
         };
-        if let Some(why) = self.why_bound(program.identity.pid, &program.reach.own, &program.grant.masks) {
+        if !program.reach.runtime_binds
+            && let Some(why) = self.why_bound(program.identity.pid, &program.reach.own, &program.grant.masks)
+        {
             self.leave_alone(id, why);
             return self.timers.ask();
         }

@@ -4,6 +4,8 @@
 //! none while no program is attached). A pass is observe > estimate > allocate > place > apply > publish.
 //! Each concern is a type with its own state in its own file.
 
+mod adopted;
+mod adoption;
 mod allocate;
 mod attach;
 mod bindings;
@@ -74,6 +76,7 @@ impl Daemon {
         self.renew_leases();
         let (began, before) = (Instant::now(), self.decider.decisions);
         self.find_started();
+        self.adopt_computing();
         let tick = !self.registry.is_empty() && self.timers.tick_is_due();
         if tick {
             let sample = self.observe();
@@ -124,6 +127,7 @@ impl Daemon {
             self.inspector.deadline(),
             self.idle_deadline(),
             self.notify.deadline(),
+            self.adopted.deadline(),
         ]
         .into_iter()
         .flatten()
@@ -136,6 +140,7 @@ impl Daemon {
             Scope::Session => 10,
         };
         let seconds = self.config.idle_exit_s.unwrap_or(default);
-        (seconds > 0 && self.talk.clients() == 0).then(|| self.timers.idle_for(seconds))
+        let unused = self.talk.clients() == 0 && !self.adopted.is_watching();
+        (seconds > 0 && unused).then(|| self.timers.idle_for(seconds))
     }
 }

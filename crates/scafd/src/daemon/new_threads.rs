@@ -3,11 +3,12 @@
 
 use super::bindings::BoundProcesses;
 use super::move_budget::MoveBudget;
-use crate::apply::{Apply, Trouble};
+use crate::apply::{Apply, Trouble, bound_thread};
 use crate::log::UserLimiters;
 use crate::observe::{Observer, clock};
 use crate::registry::{Program, Registry};
 use crate::talk::Talk;
+use scaf_policy::PuSet;
 use std::time::Instant;
 
 /// How far up a newcomer's ancestors, and down a narrowed program's descendants, inherited affinities are
@@ -35,11 +36,12 @@ pub(super) fn follow(
         }
         let folded = program.grant.set.is_some()
             && program.evidence.seen.is_some_and(|seen| Some(seen.team) > program.grant.dop);
-        if !moved_within(program, YOUNG_NS, now_ns) && !folded {
+        let strays = program.reach.runtime_binds && has_strays(program, observer);
+        if !moved_within(program, YOUNG_NS, now_ns) && !folded && !strays {
             continue;
         }
         let Ok(stat) = observer.process(program.identity.pid).stat() else { continue };
-        if stat.threads != program.grant.threads {
+        if stat.threads != program.grant.threads || strays {
             let pages = talk.pages(program.identity.id.0).filter(|_| program.grant.set.is_some());
             // Once in a row: it may say so all the time.
             if pages.is_some_and(|pages| !pages.begin_moves()) && !program.grant.put_off {
@@ -100,6 +102,14 @@ pub(super) fn widen_children(
             }
         }
     }
+}
+
+/// Whether some thread of a narrowed program doesn't have its grant: runtimes bind each thread that they
+/// start.
+fn has_strays(program: &Program, observer: &Observer) -> bool {
+    let stray =
+        |set: &PuSet| bound_thread(observer, program.identity.pid, &[set]).is_ok_and(|it| it.is_some());
+    program.grant.set.as_ref().is_some_and(stray)
 }
 
 fn moved_within(program: &Program, ns: u64, now_ns: u64) -> bool {

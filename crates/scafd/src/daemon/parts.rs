@@ -1,5 +1,6 @@
 //! The daemon's parts.
 
+use super::adopted::Adopted;
 use super::allocate::Decider;
 use super::bindings::BoundProcesses;
 use super::capacity::Capacity;
@@ -102,6 +103,7 @@ pub struct Daemon {
     pub(super) spinning: Spinning,
     pub(super) detached: RecentlyDetached,
     pub(super) bound: BoundProcesses,
+    pub(super) adopted: Adopted,
     pub(super) profiles: Profiles,
     /// What `scaf check` tried out lately.
     pub(super) tried: PerUser<Tried>,
@@ -139,6 +141,7 @@ impl Daemon {
             spinning: Spinning::default(),
             detached: RecentlyDetached::default(),
             bound: BoundProcesses::default(),
+            adopted: Adopted::default(),
             profiles: Profiles::new(remember),
             tried: PerUser::default(),
             history: History::default(),

@@ -39,6 +39,10 @@ impl Daemon {
             Request::Machine => Reply::Machine(Box::new(self.capacity.machine.clone())),
             Request::AffinityOf(pid) => Reply::Affinity(self.affinity_of(peer, pid).unwrap_or_default()),
             Request::Binds(pid) => Reply::Binds(self.binds(peer, pid)),
+            Request::Adopt(pid, limits) => {
+                self.watch(peer, pid, limits).map_or_else(Reply::Error, |()| Reply::Adopted(true))
+            }
+            Request::Release(pid) => Reply::Adopted(self.release(peer, pid)),
             Request::BindsNoMore(_) => Reply::Binds(!self.binds_no_more(peer)),
             Request::Decision(_) | Request::Decisions(_) => self.decisions(peer, &request),
             Request::SetPolicy(name) => self.set_policy(peer, &name),
@@ -104,7 +108,8 @@ impl Daemon {
         self.bound.remove(peer.uid, peer.pid);
         let Some(id) = self.program_of(peer) else { return false };
         let Some(program) = self.registry.get(id).filter(|program| program.reach.binds) else { return false };
-        let why = self.why_bound(peer.pid, &program.reach.own, None);
+        let looks = !program.reach.runtime_binds;
+        let why = looks.then(|| self.why_bound(peer.pid, &program.reach.own, None)).flatten();
         let is_free = why.is_none();
         if let Some(program) = self.registry.get_mut(id) {
             program.reach.binds = !is_free;
@@ -114,7 +119,7 @@ impl Daemon {
     }
 
     /// The process that an asker means, as its number is where the asker is.
-    fn meant(&self, peer: Peer, number: u32) -> Option<u32> {
+    pub(super) fn meant(&self, peer: Peer, number: u32) -> Option<u32> {
         let is_the_users = || self.observer.process(number).uid().is_ok_and(|uid| uid == peer.uid);
         match number {
             0 => Some(peer.pid),

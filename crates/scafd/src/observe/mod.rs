@@ -11,6 +11,7 @@ pub mod proc_pid;
 pub(crate) mod proc_stat;
 pub(crate) mod program_name;
 pub mod slurm_step;
+pub mod sockets;
 pub(crate) mod unmanaged_load;
 
 use crate::broker::Broker;

@@ -56,6 +56,12 @@ impl Code {
         }
     }
 
+    /// Of a program whose code isn't looked at: it has no teams that are known.
+    pub fn unknown(rigid: Option<String>) -> Code {
+        let teams = Teams::Fixed("its threads are no team of a known runtime".into());
+        Code { teams, ..Code::pending(0, false, rigid) }
+    }
+
     /// Whether its code permits its teams to be gathered.
     pub fn gathers(&self) -> bool {
         self.verdict.as_ref().is_some_and(|verdict| verdict.gathers)

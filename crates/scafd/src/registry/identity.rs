@@ -94,6 +94,9 @@ pub struct Reach {
     pub stranded: bool,
     /// Whether that is because it binds threads itself, which may end.
     pub binds: bool,
+    /// Whether its runtime binds threads, as its user's settings say (`OMP_PROC_BIND` and the like): how they
+    /// lie to each other, not which PUs are theirs.
+    pub runtime_binds: bool,
 }
 
 impl Reach {

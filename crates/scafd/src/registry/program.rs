@@ -68,7 +68,8 @@ impl Program {
     /// Its threads, for changing their affinity.
     pub fn target(&self) -> Target<'_> {
         let Identity { pid, starttime, .. } = self.identity;
-        Target { pid, starttime, own: &self.reach.own, masks: &self.grant.masks }
+        let any_mask = self.reach.runtime_binds;
+        Target { pid, starttime, own: &self.reach.own, masks: &self.grant.masks, any_mask }
     }
 
     pub fn word(&self) -> Word {

@@ -129,7 +129,7 @@ impl Talk {
     }
 
     /// The owner of a user id, to whom limits and shares apply ([`crate::privileges::Owners`]).
-    fn owner_of(&self, uid: u32) -> u32 {
+    pub fn owner_of(&self, uid: u32) -> u32 {
         // Only a trusted user itself has no limits, not the users of its ranges.
         Some(self.owners.of(uid)).filter(|owner| !self.is_trusted(*owner)).unwrap_or(uid)
     }

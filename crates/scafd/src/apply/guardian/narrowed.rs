@@ -1,7 +1,7 @@
 //! Programs whose affinity is ours, and restoring it.
 
 use super::table::{Table, load};
-use crate::apply::threads::sweep;
+use crate::apply::threads::{Having, sweep};
 use crate::observe::{Observer, affinity};
 use scaf_policy::PuSet;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(super) fn all(table: &Table) -> Vec<Narrowed> {
 pub(super) fn give_back(all: &[Narrowed]) {
     let observer = Observer::new(Path::new("/"));
     for one in all {
-        let _ = sweep(&observer, one.pid, one.starttime, &one.masks(), &one.own);
+        let _ = sweep(&observer, one.pid, one.starttime, Having::OneOf(&one.masks()), &one.own);
     }
     // Afterwards, because a program may have any number of children.
     let programs: Vec<u32> = all.iter().map(|one| one.pid).collect();
@@ -61,7 +61,7 @@ impl Narrowed {
             if affinity(child).is_ok_and(|mask| self.ours.contains(&mask))
                 && let Ok(stat) = observer.process(child).stat()
             {
-                let _ = sweep(observer, child, stat.starttime, &self.masks(), &self.own);
+                let _ = sweep(observer, child, stat.starttime, Having::OneOf(&self.masks()), &self.own);
             }
             if depth > 1 {
                 self.free_children(observer, child, programs, depth - 1);

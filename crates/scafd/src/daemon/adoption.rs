@@ -1,0 +1,93 @@
+//! Adopts programs and releases them; [`super::adopted`] finds them.
+
+use super::adopted::{Found, is_adopted};
+use super::attach::age_s;
+use super::parts::Daemon;
+use crate::config::Gang;
+use crate::control::LimitValues;
+use crate::observe::clock;
+use crate::registry::{Code, Evidence, Grant, Limits, Phase, Program};
+use crate::talk::Peer;
+use scaf_proto::hello::{ATTACH, Hello};
+
+const UNLIMITED: Limits = Limits { natural: 1, min: 1, max: 0, weight: 1.0 };
+
+impl Daemon {
+    /// Watches the process of that number, or for 0 the one that asks, for its user or root.
+    pub(super) fn watch(&mut self, peer: Peer, number: u32, limits: LimitValues) -> Result<(), String> {
+        UNLIMITED.changed(limits)?;
+        if self.apply.broker().is_some() {
+            return Err("the daemon for all users doesn't manage programs from outside".into());
+        }
+        let whose = self.meant_or_for_root(peer, number).ok_or("there is no such process of yours")?;
+        let watches = self.adopted.watch(&self.observer, whose, limits);
+        watches.then_some(()).ok_or_else(|| "the process has ended".into())
+    }
+
+    /// Watches it no more, and gives it up if it is managed from outside. True if it was either.
+    pub(super) fn release(&mut self, peer: Peer, number: u32) -> bool {
+        let Some(whose) = self.meant_or_for_root(peer, number) else { return false };
+        let watched = self.adopted.release(whose.uid, whose.pid);
+        let program = self.registry.by_pid(whose.pid).map(|program| program.identity.id);
+        let adopted = program.filter(|id| is_adopted(*id));
+        adopted.is_some_and(|id| self.detach(id)) | watched
+    }
+
+    fn meant_or_for_root(&self, peer: Peer, number: u32) -> Option<Peer> {
+        let pid = if peer.uid == 0 && number != 0 { Some(number) } else { self.meant(peer, number) }?;
+        if pid == peer.pid {
+            return Some(peer);
+        }
+        let process = self.observer.process(pid);
+        let (uid, gid) = (process.uid().ok()?, process.started_by().ok()?.gid);
+        Some(Peer { pid, uid, owner: self.talk.owner_of(uid), gid, accepted: peer.accepted })
+    }
+
+    /// Adopts programs that compute on several threads, and releases those that don't any more.
+    pub(super) fn adopt_computing(&mut self) {
+        let around = (&self.observer, &self.talk);
+        for found in self.adopted.find(&self.registry, around, &mut self.budget) {
+            let (pid, owner) = (found.peer.pid, found.peer.owner);
+            if let Err(e) = self.adopt(&found) {
+                self.limiters.warn(owner, format_args!("process {pid} isn't adopted: {e:#}"));
+            }
+        }
+        for id in self.adopted.resting(&self.registry, &self.observer) {
+            if self.detach(id) {
+                self.timers.ask();
+            }
+        }
+    }
+
+    fn adopt(&mut self, found: &Found) -> anyhow::Result<()> {
+        let (id, peer) = (found.id, found.peer);
+        let process = self.observer.process(peer.pid);
+        let stat = process.stat()?;
+        let hello = Hello::new(ATTACH, found.threads.max(2));
+        let (reach, set) = self.reach(&peer, &stat, &hello)?;
+        let (now_ns, cpu_ns) = (clock::now_ns(), self.observer.cpu_ns(peer.pid).unwrap_or(0));
+        let identity = self.identity(id, &peer, (&process, stat.starttime), &hello, now_ns);
+        if self.registry.is_empty() {
+            self.wake();
+        }
+        if reach.alone.is_none() {
+            self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
+        }
+        let limits = Limits { natural: hello.natural, ..UNLIMITED }.changed(found.limits);
+        let limits = limits.map_err(anyhow::Error::msg)?;
+        let rigid = "its threads are its own, and may wait for each other by spinning";
+        let rigid = (self.gang() != Gang::Off).then(|| rigid.to_owned());
+        self.registry.attach(Program {
+            identity,
+            limits: limits.permitted(self.scope, peer.uid),
+            reach,
+            code: Code::unknown(rigid),
+            grant: Grant::before(set, stat.threads),
+            evidence: Evidence::new(clock::ticks(), cpu_ns, self.config.rc_s, None),
+            phase: Phase::default(),
+        });
+        self.timers.busy();
+        self.timers.ask();
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! Programs that are managed from outside: pools of threads of their own, and programs that ran already.
+
+use crate::support::{Setup, compiled, cpus_of, root_user, wait_for};
+use scafd::control::{Mechanism, Snapshot};
+use std::path::Path;
+
+fn has(snapshot: &Snapshot, pid: u32) -> bool {
+    snapshot.programs.iter().any(|program| program.pid == pid)
+}
+
+fn can_take_turns() -> bool {
+    use scafd::apply::gang::stop::{GangBy, Way};
+    root_user() && Way::choose(Path::new("/"), GangBy::Freezer).is_ok()
+}
+
+#[test]
+fn two_pools_that_spin_take_turns_and_compute_what_they_compute_alone() {
+    needs!(can_take_turns(), "root, and a freezer of control groups");
+    let setup = Setup::new("equi");
+    let start = || setup.program("pool").start();
+    let (a, b) = (start(), start());
+    let seen = a.until("turns", |program| program.mechanism == Mechanism::Gang);
+    assert_eq!((seen.dop, seen.natural), (Some(2), 2));
+    b.until("turns", |program| program.mechanism == Mechanism::Gang);
+    b.finish().well();
+    setup.until("no turns any more", |snapshot| snapshot.turns.is_none().then_some(()));
+    a.finish().well();
+}
+
+#[test]
+fn a_program_that_runs_already_is_adopted_and_released() {
+    let setup = Setup::new("equi");
+    let program = setup.program("pool").unmanaged().start();
+    let pid = program.pid();
+    let before = cpus_of(pid);
+    setup.says(&["adopt", &pid.to_string()]);
+    setup.until("it is adopted", |snapshot| has(snapshot, pid).then_some(()));
+    setup.says(&["adopt", "--release", &pid.to_string()]);
+    setup.until("it is released", |snapshot| (!has(snapshot, pid)).then_some(()));
+    assert_eq!(cpus_of(pid), before);
+    program.finish().well();
+}
+
+#[test]
+fn what_a_program_starts_is_adopted_for_itself() {
+    let setup = Setup::new("equi");
+    let pool = compiled("pool");
+    let text = format!("{}; true", pool.display());
+    let shell = setup.at(Path::new("/bin/sh")).args(["-c", &text]).start();
+    let seen = setup.until("the pool is adopted", |snapshot| {
+        snapshot.programs.iter().find(|program| program.name == "pool").cloned()
+    });
+    assert_ne!(seen.pid, shell.pid());
+    crate::support::kill(seen.pid);
+    setup.until("it is gone", |snapshot| (!has(snapshot, seen.pid)).then_some(()));
+    shell.finish_by_itself();
+}
+
+#[test]
+fn who_may_be_waited_for_or_has_one_thread_is_not_adopted() {
+    let setup = Setup::new("equi");
+    let others =
+        [setup.program("pool").args(["listens"]).start(), setup.program("pool").args(["alone"]).start()];
+    let pool = setup.program("pool").start();
+    // It came last, and looks are made in the order in which they came.
+    setup.until("the pool is adopted", |snapshot| has(snapshot, pool.pid()).then_some(()));
+    let snapshot = setup.snapshot();
+    for other in others {
+        assert!(!has(&snapshot, other.pid()));
+        other.finish().well();
+    }
+    pool.finish().well();
+}
+
+#[test]
+fn the_daemon_for_all_users_adopts_nobody() {
+    let Some(setup) = Setup::for_all(&["equi"], "") else { return };
+    setup.start_daemon();
+    let program = setup.program("pool").unmanaged().start();
+    let said = setup.refuses(&["adopt", &program.pid().to_string()]);
+    assert!(said.contains("the daemon for all users"), "{said}");
+    program.finish().well();
+}
+
+#[test]
+fn adopted_and_released_at_random_a_pool_keeps_its_affinity() {
+    let setup = Setup::new("equi");
+    let (program, neighbour) = (setup.program("pool").unmanaged().start(), setup.program("loops").start());
+    let pid = program.pid().to_string();
+    let before = cpus_of(program.pid());
+    for round in 0..20 {
+        setup.says(&["adopt", &pid]);
+        if round % 3 != 0 {
+            setup.until("it is adopted", |snapshot| has(snapshot, program.pid()).then_some(()));
+        }
+        setup.says(&["adopt", "--release", &pid]);
+        wait_for("its own affinity", || (cpus_of(program.pid()) == before).then_some(()));
+    }
+    neighbour.finish().well();
+    program.finish().well();
+}

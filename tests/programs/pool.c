@@ -1,0 +1,70 @@
+/* build: gcc -O2 -pthread */
+/* A pool of threads of the program's own, which spin until all have arrived, as local inference servers do.
+ * With "listens" others may wait for it; with "alone" it has no thread but the first. */
+#include "test.h"
+
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum { MEMBERS = 2 };
+
+static long arrived, generation, parts[MEMBERS];
+static volatile int over;
+
+static void meet(int members)
+{
+    long now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+    if (__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL) == members) {
+        __atomic_store_n(&arrived, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&generation, now + 1, __ATOMIC_RELEASE);
+        return;
+    }
+    while (__atomic_load_n(&generation, __ATOMIC_ACQUIRE) == now)
+        __builtin_ia32_pause();
+}
+
+static void *member(void *argument)
+{
+    long me = (long)argument;
+    for (;;) {
+        meet(MEMBERS);
+        if (over)
+            return 0;
+        parts[me] = work(2000, me + 1);
+        meet(MEMBERS);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int alone = argc > 1 && !strcmp(argv[1], "alone");
+    if (argc > 1 && !strcmp(argv[1], "listens")) {
+        struct sockaddr_un any = {.sun_family = AF_UNIX};
+        int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+        if (bind(listener, (struct sockaddr *)&any, sizeof any.sun_family) || listen(listener, 1))
+            return 2;
+    }
+    pthread_t other;
+    if (!alone && pthread_create(&other, 0, member, (void *)1))
+        return 2;
+    long rounds = 0, wrong = 0, expected[MEMBERS] = {work(2000, 1), work(2000, 2)};
+    while (going()) {
+        if (!alone)
+            meet(MEMBERS);
+        parts[0] = work(2000, 1);
+        if (!alone)
+            meet(MEMBERS);
+        for (int i = 0; i < (alone ? 1 : MEMBERS); i++)
+            wrong += parts[i] != expected[i];
+        rounds++;
+    }
+    over = 1;
+    if (!alone) {
+        meet(MEMBERS);
+        pthread_join(other, 0);
+    }
+    say("rounds", rounds);
+    say("wrong", wrong);
+    return wrong != 0;
+}
