@@ -1,6 +1,6 @@
 //! What the code of regions can reach: programs are compiled at several levels, and looked at.
 
-use scaf_inspect::{ModuleCache, Reach, process, reach_of};
+use scaf_inspect::{ModuleCache, Opened, Reach, process, reach_of};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -385,9 +385,20 @@ int main(int count, char **words)
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let facts = process(child.id(), Path::new("/proc"), cache).unwrap();
+    let (first, again) = reach_twice(child.id());
     drop(child.stdin.take());
     child.wait().unwrap();
+    assert_eq!(first, again);
     facts.reach.unwrap()
+}
+
+/// What it reaches, and the same by what was told of single files meanwhile.
+fn reach_twice(pid: u32) -> (Reach, Reach) {
+    let opened = Opened::new(pid, Path::new("/proc")).unwrap();
+    let mut told = ModuleCache::default();
+    let first = opened.reach(&mut ModuleCache::default(), &mut |news| told.extend(news.clone()));
+    let again = opened.reach(&mut told, &mut |news| panic!("it is known: {news:?}"));
+    (first, again)
 }
 
 #[test]

@@ -376,7 +376,9 @@ fn a_helper_is_nobody_once_it_has_opened_its_files() {
     assert_eq!(std::fs::metadata(format!("/proc/{}/mem", helper.id())).unwrap().uid(), 0);
     drop(helper.stdin.take());
     let said = helper.wait_with_output().unwrap();
-    let answer: scafd::inspect::Answer = serde_json::from_slice(&said.stdout).unwrap();
+    let last = said.stdout.trim_ascii().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = serde_json::from_slice(last).unwrap();
+    let scafd::inspect::Line::Answer(answer) = line else { panic!("{line:?}") };
     let scafd::inspect::Verdict { objections, origin, is_first, .. } = &answer.verdict;
     assert!(objections.is_empty() && origin.is_some() && !is_first, "{answer:?}");
 }

@@ -1,11 +1,12 @@
-//! Programs that are managed from outside: threads of their own, in no runtime that libscaf knows, or no code of
-//! ours in them at all.
+//! Programs that are managed from outside: threads of their own, in no runtime that libscaf knows, or
+//! no code of ours in them at all.
 //!
-//! Who is *watched* (by `scaf run` or `scaf adopt`) is looked at ten times a second, with its descendants. One
-//! that has had two or more runnable threads for 0.3 s and hasn't attached is adopted. Nothing tells how well
-//! such a program uses its contexts, and pools often wait for themselves by spinning, so it needs all its
-//! contexts at once: beside others it takes turns. One that others may wait for isn't adopted: what listens on a
-//! socket. When it hasn't computed on several threads for 2 s it is released, and watched again.
+//! Who is *watched* (by `scaf run` or `scaf adopt`) is looked at ten times a second, with its
+//! descendants. One that has had two or more runnable threads for 0.3 s and hasn't attached is adopted.
+//! Nothing tells how well such a program uses its contexts, and pools often wait for themselves by
+//! spinning, so it needs all its contexts at once: beside others it takes turns. One that others may
+//! wait for isn't adopted: what listens on a socket. When it hasn't computed on several threads for 2 s
+//! it is released, and watched again.
 
 use super::move_budget::MoveBudget;
 use super::new_threads::GENERATIONS;

@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn listening_sockets_are_told_from_others() {
-        let tcp = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode\n\
+        let tcp = "  sl local_address rem_address st queues when retrnsmt uid timeout inode\n\
              0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 4711 1 0\n\
              1: 0100007F:1F90 0100007F:0050 01 00000000:00000000 00:00000000 00000000 0 0 4712 1 0\n short\n";
         assert_eq!(listening_tcp(tcp).collect::<Vec<_>>(), [4711]);
