@@ -325,9 +325,9 @@ macro_rules! runtime_functions { ($callback:ident) => { $callback! {
     omp_get_num_threads() -> c_int: ours, TeamSize(0) => caller gomp::team::get_num_threads | _;
     omp_get_partition_num_places: neutral | _;
     omp_get_partition_place_nums: neutral | _, _8_;
-    omp_get_place_num() -> c_int: neutral | _;
-    omp_get_place_num_procs(c_int) -> c_int: neutral | _, _8_;
-    omp_get_place_proc_ids(c_int, *mut c_int): neutral | _, _8_;
+    omp_get_place_num: neutral | _;
+    omp_get_place_num_procs: neutral | _, _8_;
+    omp_get_place_proc_ids: neutral | _, _8_;
     omp_get_proc_bind() -> c_int: ours [CHOSEN], Nothing => caller gomp::icv_calls::get_proc_bind | _;
     omp_get_schedule(*mut c_int, *mut c_int): ours [CHOSEN], Nothing => caller gomp::icv_calls::get_schedule
         | _, _8_ = gomp::icv_calls::get_schedule_fortran_8;

@@ -106,6 +106,20 @@ fn verdict(facts: scaf_inspect::ProcessFacts) -> Verdict {
     Verdict { objections, spins, spins_itself, marks, origin, ..Verdict::default() }.with(reach)
 }
 
+/// Takes the complete lines about files from a helper's answer so far, and their lengths.
+fn told(answer: &mut Vec<u8>) -> Vec<(ModuleCache, usize)> {
+    let mut told = Vec::new();
+    while let Some(end) = answer.iter().position(|byte| *byte == b'\n') {
+        match serde_json::from_slice(&answer[..=end]) {
+            Ok(Line::Learned(news)) => told.push((news, end)),
+            // The answer itself, or nothing that is understood.
+            _ => break,
+        }
+        answer.drain(..=end);
+    }
+    told
+}
+
 /// The verdict where a helper gave none.
 fn failed(first: Option<Verdict>) -> Verdict {
     let failed = "the inspection of its code failed or took too long";
@@ -221,11 +235,15 @@ impl Inspector {
             Err(_) => 0,
         };
         helper.answer.extend_from_slice(&buffer[..n]);
-        if n > 0 && helper.answer.len() <= MOST_ANSWER {
-            return false;
+        let goes_on = n > 0 && helper.answer.len() <= MOST_ANSWER;
+        if !goes_on {
+            helper.until = Instant::now();
         }
-        helper.until = Instant::now();
-        true
+        // What it tells meanwhile.
+        let job = helper.job.clone();
+        let told = if buffer[..n].contains(&b'\n') { told(&mut helper.answer) } else { Vec::new() };
+        told.into_iter().for_each(|(news, bytes)| self.learn(&job, news, bytes));
+        !goes_on
     }
 
     /// Starts waiting jobs, ends helpers whose time is up, and returns the verdicts that are known by now.
@@ -298,23 +316,14 @@ impl Inspector {
 
     /// Takes an answer, limits what it says, and learns.
     fn take(&mut self, job: &Job, answer: &[u8]) -> Option<Verdict> {
-        let mut found = None;
-        for text in answer.split_inclusive(|byte| *byte == b'\n') {
-            match serde_json::from_slice(text) {
-                Ok(Line::Learned(news)) => self.learn(job, news, text.len()),
-                Ok(Line::Answer(answer)) => found = Some((answer, text.len())),
-                // It was killed in the midst of this one.
-                Err(_) => break,
-            }
-        }
-        let (answer, bytes) = found?;
-        let Answer { mut verdict, learned } = *answer;
+        let Ok(Line::Answer(found)) = serde_json::from_slice(answer) else { return None };
+        let Answer { mut verdict, learned } = *found;
         for objection in &mut verdict.objections {
             objection.why = objection.why.chars().take(MOST_LETTERS).collect();
         }
         verdict.reaches = verdict.reaches.chars().take(MOST_LETTERS).collect();
         verdict.spins = verdict.spins.map(|spins| spins.chars().take(MOST_LETTERS).collect());
-        self.learn(job, learned, bytes);
+        self.learn(job, learned, answer.len());
         Some(verdict)
     }
 
@@ -341,6 +350,11 @@ impl Inspector {
             self.forget_one();
         }
         let known = self.known.entry(job.uid).or_default();
+        if known.bytes + bytes > cache_file::MOST_KNOWN {
+            // What takes the most is also what may be found out again piece by piece.
+            known.memory = known.memory.of_files();
+            known.bytes = serde_json::to_vec(&known.memory).map_or(usize::MAX / 2, |text| text.len());
+        }
         if known.bytes + bytes > cache_file::MOST_KNOWN {
             *known = UserFiles::default();
         }

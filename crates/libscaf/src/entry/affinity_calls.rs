@@ -5,10 +5,10 @@
 
 use crate::link::bindings::{self, Whose};
 use crate::link::{affinity, attachment, question};
-use crate::runtimes::{copies, lookup};
+use crate::runtimes::lookup;
 use crate::sys::errno::keeping_errno;
 use crate::sys::symbols::Next;
-use crate::sys::{arch, kernel_threads, process, sched_affinity, settings};
+use crate::sys::{arch, kernel_threads, sched_affinity, settings};
 use core::ffi::{c_int, c_long};
 use core::mem::size_of_val;
 use libc::pthread_t;
@@ -25,13 +25,12 @@ pub fn look() {
 }
 
 arch::with_caller! {
-    sched_getaffinity => of_task, behind (c_int, usize, *mut u8);
-    pthread_getaffinity_np => of_thread, behind (pthread_t, usize, *mut u8);
     sched_setaffinity => set_of_task, behind (c_int, usize, *const u8);
     pthread_setaffinity_np => set_of_thread, behind (pthread_t, usize, *const u8);
 }
 
-unsafe extern "C" fn of_task(task: c_int, bytes: usize, set: *mut u8, caller: usize) -> c_int {
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sched_getaffinity(task: c_int, bytes: usize, set: *mut u8) -> c_int {
     type Real = unsafe extern "C" fn(c_int, usize, *mut u8) -> c_int;
     // SAFETY: the C library's function has this type, and gets the program's arguments. It has filled the
     // set.
@@ -40,15 +39,13 @@ unsafe extern "C" fn of_task(task: c_int, bytes: usize, set: *mut u8, caller: us
         let result = real(task, bytes, set);
         if result == 0 {
             amend_of(task, set, bytes);
-            if task == 0 || task == process::thread_id().cast_signed() {
-                amend_to_place(set, bytes, caller);
-            }
         }
         result
     }
 }
 
-unsafe extern "C" fn of_thread(thread: pthread_t, bytes: usize, set: *mut u8, caller: usize) -> c_int {
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_getaffinity_np(thread: pthread_t, bytes: usize, set: *mut u8) -> c_int {
     type Real = unsafe extern "C" fn(pthread_t, usize, *mut u8) -> c_int;
     // SAFETY: the C library's function has this type, and gets the program's arguments. It has filled the
     // set.
@@ -57,9 +54,6 @@ unsafe extern "C" fn of_thread(thread: pthread_t, bytes: usize, set: *mut u8, ca
         let result = real(thread, bytes, set);
         if result == 0 {
             amend(set, bytes);
-            if thread == libc::pthread_self() {
-                amend_to_place(set, bytes, caller);
-            }
         }
         result
     }
@@ -174,41 +168,4 @@ unsafe fn amend(set: *mut u8, bytes: usize) {
             core::ptr::copy_nonoverlapping(own.as_ptr().cast(), set, bytes);
         }
     }
-}
-
-/// Puts the place there to which the runtime would have bound the calling thread.
-/// # Safety
-/// The set has so many bytes.
-unsafe fn amend_to_place(set: *mut u8, bytes: usize, caller: usize) {
-    if !settings::runtime_binds() || !affinity::may_be_narrow() {
-        return;
-    }
-    // A runtime that asks may be about to make its places.
-    let place = || if lookup::is_runtimes_own(caller) { None } else { place() };
-    if let Some(place) = keeping_errno(place) {
-        // SAFETY: as the caller says; a mask's bytes may be any.
-        unsafe { core::ptr::copy_nonoverlapping(place.as_ptr().cast(), set, bytes.min(size_of_val(&place))) };
-    }
-}
-
-/// The place of the calling thread, by the only runtime.
-fn place() -> Option<Mask> {
-    const MOST: usize = 256;
-    let runtime = copies::sole()?;
-    let (number, count, fill) =
-        (runtime.omp_get_place_num?, runtime.omp_get_place_num_procs?, runtime.omp_get_place_proc_ids?);
-    let (mut mask, mut ids): (Mask, _) = ([0; _], [0; MOST]);
-    // SAFETY: the first two take numbers; the third fills as many numbers as the second has said.
-    let known = unsafe {
-        let place = number();
-        let known =
-            usize::try_from(count(place)).ok().filter(|known| place >= 0 && (1..=MOST).contains(known))?;
-        fill(place, ids.as_mut_ptr());
-        known
-    };
-    for id in ids.iter().take(known) {
-        let id = usize::try_from(*id).ok()?;
-        *mask.get_mut(id / 64)? |= 1 << (id % 64);
-    }
-    Some(mask)
 }

@@ -2,7 +2,7 @@
 
 use super::entries::Runtime;
 use super::hooks;
-use super::linker::{LinkMap, base_name};
+use super::linker::{LinkMap, base_name, size_of_module};
 use crate::sys::lock::Lock;
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
@@ -51,6 +51,15 @@ impl Abi {
             Abi::Llvm => c"__kmpc_end_critical",
         }
     }
+}
+
+/// Whether an address is in a runtime that was found.
+pub fn hold(address: usize) -> bool {
+    MAPS.iter().map(|map| map.load(Ordering::Acquire)).take_while(|map| !map.is_null()).any(|map| {
+        // SAFETY: the link map of a library that is held by dlopen.
+        let base = unsafe { (*map).base };
+        address.wrapping_sub(base) < size_of_module(base)
+    })
 }
 
 /// The only runtime found so far, if it is this ABI's own. Code with GCC's entry points needn't be LLVM's.

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 /// A loaded module, as the dynamic linker keeps it.
 #[repr(C)]
 pub struct LinkMap {
-    base: usize,
+    pub base: usize,
     /// Its file; empty for the program itself.
     pub name: *const c_char,
     dynamic: *mut c_void,

@@ -188,12 +188,14 @@ pub fn is_any_loaded() -> bool {
 
 /// Whether code at an address is an OpenMP runtime's own.
 pub fn is_runtimes_own(address: usize) -> bool {
-    module_of(address).is_some_and(|(map, _)| {
-        // SAFETY: a loaded module's name, a C string; it is in the midst of a call.
-        let name = unsafe { (*map).name };
-        // SAFETY: as above, where there is one.
-        !name.is_null() && files::is_openmp_runtime(base_name(unsafe { CStr::from_ptr(name) }))
-    })
+    // The loader may be held by who waits for this thread.
+    copies::hold(address)
+        || module_of(address).is_some_and(|(map, _)| {
+            // SAFETY: a loaded module's name, a C string; it is in the midst of a call.
+            let name = unsafe { (*map).name };
+            // SAFETY: as above, where there is one.
+            !name.is_null() && files::is_openmp_runtime(base_name(unsafe { CStr::from_ptr(name) }))
+        })
 }
 
 /// The file of the first loaded libgomp, or libomp or libiomp5; null if there is none.

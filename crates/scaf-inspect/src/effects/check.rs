@@ -11,6 +11,7 @@ use super::terms::{Context, Fork, Taint, Value};
 use crate::decode::abi::STACK_POINTER;
 use crate::decode::{FLAGS, Flow, Kind, Spot, Step};
 use crate::size_use::Callee;
+use std::collections::BTreeSet;
 
 const REPEATS: &str =
     "stores something in each thread, outside of any loop's iterations, sections or the like";
@@ -42,7 +43,10 @@ impl Function<'_, '_> {
                 return Err(self.error(at, CARRIES));
             }
             // OpenMP's loops end where the share does, and nowhere else.
-            let leaves = |(from, _): &(usize, usize)| self.forks[*from] == Fork::Varies;
+            let leaves = |(from, _): &(usize, usize)| {
+                self.forks[*from] == Fork::Varies
+                    || (self.forks[*from] == Fork::Same && self.leaves_behind_effects(its, *header, *from))
+            };
             if self.share_loops.contains(header)
                 && let Some((from, _)) = its.exits(&self.graph).find(leaves)
             {
@@ -51,6 +55,27 @@ impl Function<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a block asks something behind effects of its iteration: all threads that leave there have done
+    /// one each. Compilers make loops that are left before anything is done in any.
+    fn leaves_behind_effects(&self, its: &Loop, header: usize, block: usize) -> bool {
+        let asks = self.last_step(block).is_some_and(|at| self.graph.steps[at].flow == Flow::Branch);
+        let (mut work, mut met) = (vec![block], BTreeSet::new());
+        while let Some(block) = work.pop().filter(|_| asks) {
+            let has_effect = self.graph.blocks[block].steps().any(|at| {
+                let step = &self.graph.steps[at];
+                step.flow == Flow::Call || (step.stores && self.frames.steps[at].place == Place::Elsewhere)
+            });
+            if has_effect {
+                return true;
+            }
+            if block != header && met.insert(block) {
+                let before = self.graph.blocks[block].before.iter();
+                work.extend(before.copied().filter(|before| its.has(*before)));
+            }
+        }
+        false
     }
 
     pub fn error(&self, at: usize, what: &'static str) -> Finding {

@@ -8,7 +8,7 @@ use super::judge::{self, Arguments, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 
-/// Letters of a place.
+/// Letters of a reason.
 const MOST_LETTERS: usize = 256;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,15 +91,10 @@ impl Closure {
         self.bound.as_ref()
     }
 
-    /// Limits an untrusted sender's texts.
+    /// Limits what an untrusted sender says to people. Names stay whole: a part of one names something else.
     pub fn cut(&mut self) {
-        let cut = |text: &mut String| {
-            if let Some((end, _)) = text.char_indices().nth(MOST_LETTERS) {
-                text.truncate(end);
-            }
-        };
-        self.imports.iter_mut().for_each(|import| cut(&mut import.name));
-        self.pointers.iter_mut().for_each(cut);
-        self.bound.iter_mut().for_each(cut);
+        if let Some(what) = &mut self.bound {
+            *what = what.chars().take(MOST_LETTERS).collect();
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::observe::{Observer, clock, sockets};
 use crate::registry::Registry;
 use crate::talk::{Peer, Talk};
 use scaf_policy::ProgramId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Time between two looks.
@@ -48,9 +48,20 @@ pub(super) struct Found {
     pub threads: u32,
 }
 
+/// What was found out about adopted programs.
+#[derive(Default)]
+pub(super) struct Looked {
+    /// Those that don't compute on several threads any more.
+    pub resting: Vec<ProgramId>,
+    /// How many threads others compute on, where these are more than was known.
+    pub wider: Vec<(ProgramId, u32)>,
+}
+
 #[derive(Default)]
 pub(super) struct Adopted {
     watched: PerUser<Watched>,
+    /// Processes that were released, and aren't watched with the one that started them.
+    released: PerUser<Watched>,
     /// For each process that computes on several threads, at how many looks.
     computing: BTreeMap<u32, u8>,
     /// Clocks of adopted programs: CPU time and when it was read.
@@ -64,15 +75,21 @@ impl Adopted {
     pub fn watch(&mut self, observer: &Observer, peer: Peer, limits: LimitValues) -> bool {
         let Ok(stat) = observer.process(peer.pid).stat() else { return false };
         self.watched.retain(peer.uid, |it| it.peer.pid != peer.pid && is_there(observer, it));
+        self.released.retain(peer.uid, |it| it.peer.pid != peer.pid && is_there(observer, it));
         self.watched.add(peer.uid, Watched { peer, starttime: stat.starttime, limits });
         true
     }
 
-    /// Watches a process of that user's no more. False if it wasn't.
-    pub fn release(&mut self, uid: u32, pid: u32) -> bool {
+    /// Watches a process of that user's and its descendants no more. False if it wasn't itself.
+    pub fn release(&mut self, observer: &Observer, peer: Peer) -> bool {
+        let (uid, pid) = (peer.uid, peer.pid);
         let watched = self.watched.of(uid).any(|it| it.peer.pid == pid);
         self.watched.retain(uid, |it| it.peer.pid != pid);
         self.computing.clear();
+        if let Ok(stat) = observer.process(pid).stat() {
+            let limits = LimitValues::default();
+            self.released.add(uid, Watched { peer, starttime: stat.starttime, limits });
+        }
         watched
     }
 
@@ -99,18 +116,27 @@ impl Adopted {
         self.looked = Some(now);
         let users: Vec<u32> = self.watched.all().map(|it| it.peer.uid).collect();
         users.into_iter().for_each(|uid| self.watched.retain(uid, |it| is_there(observer, it)));
+        let released: BTreeSet<u32> =
+            self.released.all().filter(|it| is_there(observer, it)).map(|it| it.peer.pid).collect();
         let mut computing = BTreeMap::new();
+        let mut met = BTreeSet::new();
         let mut found = Vec::new();
         for watched in self.watched.all() {
             let owner = watched.peer.owner;
             if budget.is_spent(owner, talk.is_trusted(owner), now) {
                 continue;
             }
-            for pid in family(observer, watched.peer.pid) {
+            let family = family(observer, watched.peer.pid, &released);
+            // Each file takes some 6 us to read, as to move two threads.
+            budget.charge(owner, 4 * family.len() as u32, now);
+            for pid in family {
+                if !met.insert(pid) {
+                    continue;
+                }
                 let process = observer.process(pid);
                 let is_theirs = process.uid().is_ok_and(|uid| uid == watched.peer.uid);
                 let is_single = process.stat().is_ok_and(|stat| stat.threads < 2);
-                if !is_theirs || is_single || registry.by_pid(pid).is_some() || computing.contains_key(&pid) {
+                if !is_theirs || is_single || registry.by_pid(pid).is_some() {
                     continue;
                 }
                 let (runnable, cost) = process.runnable(MOST_THREADS);
@@ -138,15 +164,15 @@ impl Adopted {
         found
     }
 
-    /// Adopted programs that don't compute on several threads any more.
-    pub fn resting(&mut self, registry: &Registry, observer: &Observer) -> Vec<ProgramId> {
+    /// Looks at adopted programs, each every 2 s.
+    pub fn look(&mut self, registry: &Registry, observer: &Observer) -> Looked {
         let now_ns = clock::now_ns();
         self.clocks.retain(|id, _| registry.get(*id).is_some());
-        let mut resting = Vec::new();
+        let mut looked = Looked::default();
         for program in registry.iter().filter(|program| is_adopted(program.identity.id)) {
             let (id, pid) = (program.identity.id, program.identity.pid);
             let Some(cpu_ns) = observer.cpu_ns(pid) else {
-                resting.push(id);
+                looked.resting.push(id);
                 continue;
             };
             let (was_ns, at_ns) = *self.clocks.entry(id).or_insert((cpu_ns, now_ns));
@@ -154,12 +180,18 @@ impl Adopted {
             if passed_ns < PATIENCE_NS {
                 continue;
             }
-            if (cpu_ns.saturating_sub(was_ns) as f64) < LEAST * passed_ns as f64 {
-                resting.push(id);
+            // Who takes turns is stopped most of the time.
+            let least = if program.phase.takes_turns { LEAST / 10.0 } else { LEAST };
+            if (cpu_ns.saturating_sub(was_ns) as f64) < least * passed_ns as f64 {
+                looked.resting.push(id);
+            }
+            let runnable = u32::try_from(observer.process(pid).runnable(MOST_THREADS).0).unwrap_or(u32::MAX);
+            if runnable > program.limits.natural {
+                looked.wider.push((id, runnable));
             }
             self.clocks.insert(id, (cpu_ns, now_ns));
         }
-        resting
+        looked
     }
 }
 
@@ -172,12 +204,13 @@ fn is_there(observer: &Observer, watched: &Watched) -> bool {
     observer.process(watched.peer.pid).stat().is_ok_and(|stat| stat.starttime == watched.starttime)
 }
 
-/// A process and its descendants, the nearest first.
-fn family(observer: &Observer, pid: u32) -> Vec<u32> {
+/// A process and its descendants, the nearest first, but for those and theirs.
+pub(super) fn family(observer: &Observer, pid: u32, without: &BTreeSet<u32>) -> Vec<u32> {
     let mut all = vec![pid];
     let mut generation = vec![pid];
     for _ in 0..GENERATIONS {
         let children = generation.iter().flat_map(|parent| observer.process(*parent).children(MOST_THREADS));
+        let children = children.filter(|child| !without.contains(child));
         generation = children.take(MOST_PROCESSES.saturating_sub(all.len())).collect();
         if generation.is_empty() {
             break;
@@ -202,9 +235,9 @@ mod tests {
         let mut watch = |peer| adopted.watch(&observer, peer, LimitValues::default());
         assert!(!watch(Peer { pid: u32::MAX, ..peer }) && watch(peer) && watch(peer));
         assert_eq!(adopted.watched.all().count(), 1);
-        assert!(!adopted.release(1001, pid) && adopted.release(1000, pid));
-        assert!(!adopted.release(1000, pid) && !adopted.is_watching());
-        assert!(family(&observer, pid).contains(&pid));
+        assert!(!adopted.release(&observer, Peer { uid: 1001, ..peer }) && adopted.release(&observer, peer));
+        assert!(!adopted.release(&observer, peer) && !adopted.is_watching());
+        assert!(family(&observer, pid, &BTreeSet::new()).contains(&pid));
         assert!(is_adopted(ProgramId(FIRST + 1)) && !is_adopted(ProgramId(7)));
     }
 }

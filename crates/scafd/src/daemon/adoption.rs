@@ -1,14 +1,16 @@
 //! Adopts programs and releases them; [`super::adopted`] finds them.
 
-use super::adopted::{Found, is_adopted};
+use super::adopted::{Found, family, is_adopted};
 use super::attach::age_s;
 use super::parts::Daemon;
+use super::requests::numbers_alike;
 use crate::config::Gang;
 use crate::control::LimitValues;
 use crate::observe::clock;
 use crate::registry::{Code, Evidence, Grant, Limits, Phase, Program};
 use crate::talk::Peer;
 use scaf_proto::hello::{ATTACH, Hello};
+use std::collections::BTreeSet;
 
 const UNLIMITED: Limits = Limits { natural: 1, min: 1, max: 0, weight: 1.0 };
 
@@ -20,6 +22,10 @@ impl Daemon {
             return Err("the daemon for all users doesn't manage programs from outside".into());
         }
         let whose = self.meant_or_for_root(peer, number).ok_or("there is no such process of yours")?;
+        let started = self.observer.process(whose.pid).stat().map_err(|_| "the process has ended")?.starttime;
+        if whose.pid == peer.pid && started > peer.accepted {
+            return Err("the process has ended".into());
+        }
         let watches = self.adopted.watch(&self.observer, whose, limits);
         watches.then_some(()).ok_or_else(|| "the process has ended".into())
     }
@@ -27,14 +33,21 @@ impl Daemon {
     /// Watches it no more, and gives it up if it is managed from outside. True if it was either.
     pub(super) fn release(&mut self, peer: Peer, number: u32) -> bool {
         let Some(whose) = self.meant_or_for_root(peer, number) else { return false };
-        let watched = self.adopted.release(whose.uid, whose.pid);
-        let program = self.registry.by_pid(whose.pid).map(|program| program.identity.id);
-        let adopted = program.filter(|id| is_adopted(*id));
-        adopted.is_some_and(|id| self.detach(id)) | watched
+        let watched = self.adopted.release(&self.observer, whose);
+        let family = family(&self.observer, whose.pid, &BTreeSet::new());
+        let programs = family.into_iter().filter_map(|pid| self.registry.by_pid(pid));
+        let adopted = programs.map(|program| program.identity.id).filter(|id| is_adopted(*id));
+        let adopted: Vec<_> = adopted.collect();
+        for id in &adopted {
+            self.detach(*id);
+            self.timers.ask();
+        }
+        watched || !adopted.is_empty()
     }
 
     fn meant_or_for_root(&self, peer: Peer, number: u32) -> Option<Peer> {
-        let pid = if peer.uid == 0 && number != 0 { Some(number) } else { self.meant(peer, number) }?;
+        let by_root = peer.uid == 0 && number != 0 && numbers_alike(peer);
+        let pid = if by_root { Some(number) } else { self.meant(peer, number) }?;
         if pid == peer.pid {
             return Some(peer);
         }
@@ -52,7 +65,14 @@ impl Daemon {
                 self.limiters.warn(owner, format_args!("process {pid} isn't adopted: {e:#}"));
             }
         }
-        for id in self.adopted.resting(&self.registry, &self.observer) {
+        let looked = self.adopted.look(&self.registry, &self.observer);
+        for (id, threads) in looked.wider {
+            if let Some(program) = self.registry.get_mut(id) {
+                program.limits.natural = threads;
+                self.timers.ask();
+            }
+        }
+        for id in looked.resting {
             if self.detach(id) {
                 self.timers.ask();
             }

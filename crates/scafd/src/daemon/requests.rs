@@ -15,7 +15,7 @@ use scaf_policy::ProgramId;
 use std::time::Instant;
 
 /// Whether processes have the same numbers where a peer is.
-fn numbers_alike(peer: Peer) -> bool {
+pub(super) fn numbers_alike(peer: Peer) -> bool {
     let numbers = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
     numbers("self").is_some_and(|own| Some(own) == numbers(&peer.pid.to_string()))
 }
@@ -108,8 +108,11 @@ impl Daemon {
         self.bound.remove(peer.uid, peer.pid);
         let Some(id) = self.program_of(peer) else { return false };
         let Some(program) = self.registry.get(id).filter(|program| program.reach.binds) else { return false };
-        let looks = !program.reach.runtime_binds;
-        let why = looks.then(|| self.why_bound(peer.pid, &program.reach.own, None)).flatten();
+        if program.reach.runtime_binds {
+            // Which of its threads the runtime has bound and which it has isn't known.
+            return false;
+        }
+        let why = self.why_bound(peer.pid, &program.reach.own, None);
         let is_free = why.is_none();
         if let Some(program) = self.registry.get_mut(id) {
             program.reach.binds = !is_free;
