@@ -17,7 +17,7 @@ fn can_take_turns() -> bool {
 fn two_pools_that_spin_take_turns_and_compute_what_they_compute_alone() {
     needs!(can_take_turns(), "root, and a freezer of control groups");
     let setup = Setup::new("equi");
-    let start = || setup.program("pool").start();
+    let start = || setup.program("spinning_pool").start();
     let (a, b) = (start(), start());
     let seen = a.until("turns", |program| program.mechanism == Mechanism::Gang);
     assert_eq!((seen.dop, seen.natural), (Some(2), 2));
@@ -30,7 +30,7 @@ fn two_pools_that_spin_take_turns_and_compute_what_they_compute_alone() {
 #[test]
 fn a_program_that_runs_already_is_adopted_and_released() {
     let setup = Setup::new("equi");
-    let program = setup.program("pool").unmanaged().start();
+    let program = setup.program("spinning_pool").unmanaged().start();
     let pid = program.pid();
     let before = cpus_of(pid);
     setup.says(&["adopt", &pid.to_string()]);
@@ -44,11 +44,11 @@ fn a_program_that_runs_already_is_adopted_and_released() {
 #[test]
 fn what_a_program_starts_is_adopted_for_itself() {
     let setup = Setup::new("equi");
-    let pool = compiled("pool");
+    let pool = compiled("spinning_pool");
     let text = format!("{}; true", pool.display());
     let shell = setup.at(Path::new("/bin/sh")).args(["-c", &text]).start();
     let seen = setup.until("the pool is adopted", |snapshot| {
-        snapshot.programs.iter().find(|program| program.name == "pool").cloned()
+        snapshot.programs.iter().find(|program| program.name == "spinning_pool").cloned()
     });
     assert_ne!(seen.pid, shell.pid());
     crate::support::kill(seen.pid);
@@ -60,8 +60,8 @@ fn what_a_program_starts_is_adopted_for_itself() {
 fn who_may_be_waited_for_or_has_one_thread_is_not_adopted() {
     let setup = Setup::new("equi");
     let others =
-        [setup.program("pool").args(["listens"]).start(), setup.program("pool").args(["alone"]).start()];
-    let pool = setup.program("pool").start();
+        [setup.program("spinning_pool").args(["listens"]).start(), setup.program("spinning_pool").args(["alone"]).start()];
+    let pool = setup.program("spinning_pool").start();
     // It came last, and looks are made in the order in which they came.
     setup.until("the pool is adopted", |snapshot| has(snapshot, pool.pid()).then_some(()));
     let snapshot = setup.snapshot();
@@ -76,7 +76,7 @@ fn who_may_be_waited_for_or_has_one_thread_is_not_adopted() {
 fn the_daemon_for_all_users_adopts_nobody() {
     let Some(setup) = Setup::for_all(&["equi"], "") else { return };
     setup.start_daemon();
-    let program = setup.program("pool").unmanaged().start();
+    let program = setup.program("spinning_pool").unmanaged().start();
     let said = setup.refuses(&["adopt", &program.pid().to_string()]);
     assert!(said.contains("the daemon for all users"), "{said}");
     program.finish().well();
@@ -85,7 +85,7 @@ fn the_daemon_for_all_users_adopts_nobody() {
 #[test]
 fn adopted_and_released_at_random_a_pool_keeps_its_affinity() {
     let setup = Setup::new("equi");
-    let (program, neighbour) = (setup.program("pool").unmanaged().start(), setup.program("loops").start());
+    let (program, neighbour) = (setup.program("spinning_pool").unmanaged().start(), setup.program("loops").start());
     let pid = program.pid().to_string();
     let before = cpus_of(program.pid());
     for round in 0..20 {
