@@ -59,8 +59,10 @@ fn what_a_program_starts_is_adopted_for_itself() {
 #[test]
 fn who_may_be_waited_for_or_has_one_thread_is_not_adopted() {
     let setup = Setup::new("equi");
-    let others =
-        [setup.program("spinning_pool").args(["listens"]).start(), setup.program("spinning_pool").args(["alone"]).start()];
+    let others = [
+        setup.program("spinning_pool").args(["listens"]).start(),
+        setup.program("spinning_pool").args(["alone"]).start(),
+    ];
     let pool = setup.program("spinning_pool").start();
     // It came last, and looks are made in the order in which they came.
     setup.until("the pool is adopted", |snapshot| has(snapshot, pool.pid()).then_some(()));
@@ -85,7 +87,8 @@ fn the_daemon_for_all_users_adopts_nobody() {
 #[test]
 fn adopted_and_released_at_random_a_pool_keeps_its_affinity() {
     let setup = Setup::new("equi");
-    let (program, neighbour) = (setup.program("spinning_pool").unmanaged().start(), setup.program("loops").start());
+    let (program, neighbour) =
+        (setup.program("spinning_pool").unmanaged().start(), setup.program("loops").start());
     let pid = program.pid().to_string();
     let before = cpus_of(program.pid());
     for round in 0..20 {

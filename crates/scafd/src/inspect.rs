@@ -42,11 +42,12 @@ const MOST_SECOND: usize = 2;
 /// Wall time of a helper.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Wall time after which its priority is lowered. Most programs take 0.01 s to read; with what regions reach,
-/// tesseract and its 56 libraries take 0.3 s, and Python with LightGBM 2.4 s, once. Until then the program
+/// tesseract and its 56 libraries take 0.3 s, and Python with LightGBM 1.9 s, once. Until then the program
 /// isn't gathered, and on a machine that is busy with it a helper of low priority would take minutes.
 const HASTE: Duration = Duration::from_secs(4);
-/// Longest answer that is read, in bytes: 300 for each file of a process and 10 for each region. Python with
-/// scikit-learn, LightGBM and XGBoost has 110,000.
+/// Longest line that is read, in bytes: an answer has 300 for each file of a process and 10 for each region,
+/// 110,000 for Python with scikit-learn, LightGBM and XGBoost; what a file does by pointers has some 4 for
+/// each function.
 const MOST_ANSWER: usize = 1 << 21;
 /// Users whose files are remembered.
 const MOST_USERS: usize = 16;

@@ -6,9 +6,8 @@ use super::affinity_calls::Binder;
 use super::process_starts::{exec_by_number, fork_widely, is_exec};
 use super::seccomp_calls::find;
 use super::{affinity_calls, seccomp_calls};
-use crate::sys::arch;
-use crate::sys::settings;
 use crate::sys::symbols::function;
+use crate::sys::{arch, settings};
 use core::ffi::{c_int, c_long};
 use core::sync::atomic::AtomicUsize;
 

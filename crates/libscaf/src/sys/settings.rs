@@ -196,7 +196,9 @@ pub fn runtime_binds() -> bool {
     unsafe {
         let mut at = environ;
         while !at.is_null() && !(*at).is_null() {
-            if has_runtime_bind(CStr::from_ptr(*at).to_bytes()) {
+            if parts(CStr::from_ptr(*at).to_bytes())
+                .is_some_and(|(name, value)| has_runtime_bind(name, value))
+            {
                 return true;
             }
             at = at.add(1);
@@ -205,12 +207,17 @@ pub fn runtime_binds() -> bool {
     false
 }
 
-fn has_runtime_bind(entry: &[u8]) -> bool {
+/// The parts of NAME=VALUE.
+fn parts(entry: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut parts = entry.splitn(2, |byte| *byte == b'=');
-    match (parts.next().unwrap_or(entry), parts.next()) {
-        (b"OMP_PROC_BIND", Some(value)) => !value.eq_ignore_ascii_case(b"false"),
-        (b"GOMP_CPU_AFFINITY" | b"OMP_PLACES", Some(_)) => true,
-        (b"KMP_AFFINITY", Some(value)) => binds(value),
+    parts.next().zip(parts.next())
+}
+
+fn has_runtime_bind(name: &[u8], value: &[u8]) -> bool {
+    match name {
+        b"OMP_PROC_BIND" => !value.eq_ignore_ascii_case(b"false"),
+        b"GOMP_CPU_AFFINITY" | b"OMP_PLACES" => true,
+        b"KMP_AFFINITY" => binds(value),
         _ => false,
     }
 }
@@ -222,9 +229,7 @@ fn take(settings: &mut Settings, entry: &[u8]) {
     }
     settings.own_llvm |= changes_llvms(entry);
     settings.dynamic |= entry.starts_with(b"OMP_DYNAMIC");
-    settings.bound |= has_runtime_bind(entry);
-    let mut parts = entry.splitn(2, |byte| *byte == b'=');
-    let (Some(name), Some(value)) = (parts.next(), parts.next()) else { return };
+    let Some((name, value)) = parts(entry) else { return };
     match (name, value) {
         (b"SCAF_SOCKET", _) => copy(&mut settings.socket, value),
         (b"SCAF_NAME", _) => copy(&mut settings.name, value),
@@ -258,7 +263,7 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         (b"KMP_SCHEDULE", _) => settings.own_shares = true,
         // Set for each rank by the launchers of Open MPI, MPICH and PMIx.
         (b"OMPI_COMM_WORLD_RANK" | b"PMI_RANK" | b"PMIX_RANK", _) => settings.is_rank = true,
-        _ => {}
+        _ => settings.bound |= has_runtime_bind(name, value),
     }
 }
 

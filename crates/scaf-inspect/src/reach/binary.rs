@@ -1,5 +1,6 @@
 //! One module: where its functions begin, and which of them have their addresses taken.
 
+use super::candidate::file_name;
 use crate::decode::{RelativeLoad, patterns};
 use crate::elf::{Elf, SlotKind};
 use crate::size_use::{Code, LOWEST_FIXED};
@@ -36,7 +37,7 @@ pub(super) struct Binary<'e> {
     pointers: OnceCell<(Vec<u64>, Vec<&'e str>)>,
     /// What members may do with the functions that were asked about: looking it up in the tables took a sixth
     /// of all.
-    uses: RefCell<HashMap<Box<str>, Use>>,
+    uses: RefCell<HashMap<&'e str, Use>>,
 }
 
 impl<'e> Binary<'e> {
@@ -51,18 +52,13 @@ impl<'e> Binary<'e> {
 
     /// The file's name.
     pub fn file(&self) -> &'e str {
-        self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+        file_name(self.path)
     }
 
     /// What a member of a gathered team may do with the imported function of this name.
-    pub fn member(&self, name: &str) -> Use {
+    pub fn member(&self, name: &'e str) -> Use {
         let mut uses = self.uses.borrow_mut();
-        if let Some(known) = uses.get(name) {
-            return *known;
-        }
-        let its_use = calls::member(name.as_bytes());
-        uses.insert(name.into(), its_use);
-        its_use
+        *uses.entry(name).or_insert_with(|| calls::member(name.as_bytes()))
     }
 
     /// For people: a function of a file.

@@ -9,3 +9,8 @@ pub(crate) struct Candidate<'f> {
     pub file: &'f File,
     pub is_executable: bool,
 }
+
+/// A file's name without its folder; empty if it is no text.
+pub(super) fn file_name(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}

@@ -115,8 +115,7 @@ struct Modules<'f, 'c, 'e> {
 impl<'c: 'e, 'e> Modules<'_, 'c, 'e> {
     /// The name of a module's file.
     fn file(&self, module: usize) -> &'e str {
-        let name = self.candidates.get(module).and_then(|candidate| candidate.path.file_name()?.to_str());
-        name.unwrap_or_default()
+        self.candidates.get(module).map_or("", |candidate| candidate::file_name(candidate.path))
     }
 
     fn get(&self, module: usize) -> Result<&'e Binary<'e>, String> {
@@ -212,7 +211,7 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
             match step {
                 Step::Local(callee) => self.add(module, callee),
                 Step::Loads(callee) => self.later.push((module, callee)),
-                Step::Import(name, known) => self.call(module, name, known, &place)?,
+                Step::Import(name, known) => self.call(module, (name, binary.member(name)), known, &place)?,
                 Step::Indirect => self.call_by_pointer(module)?,
                 Step::Bound(what) => return Err(format!("{what} ({})", place())),
             }
@@ -224,11 +223,11 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
     fn call(
         &mut self,
         module: usize,
-        name: &str,
+        (name, its_use): (&str, Use),
         known: Option<judge::Arguments>,
         place: &dyn Fn() -> String,
     ) -> Result<(), String> {
-        match judge::import(self.modules.file(module), name, calls::member(name.as_bytes()), known) {
+        match judge::import(self.modules.file(module), name, its_use, known) {
             Verdict::May => Ok(()),
             Verdict::Hardly(_) if self.hardly => Ok(()),
             Verdict::MayNot(what) | Verdict::Hardly(what) => Err(format!("{what} ({})", place())),
@@ -236,8 +235,9 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
             Verdict::CallsBack => self.call_by_pointer(module),
             Verdict::Named(address) => {
                 let binary = self.modules.get(module)?;
-                match address.and_then(|address| binary.text_at(address)) {
-                    Some(name) if binary.member(name) != Use::ByName => self.call(module, name, None, place),
+                let named = address.and_then(|address| binary.text_at(address));
+                match named.map(|name| (name, binary.member(name))) {
+                    Some(called) if called.1 != Use::ByName => self.call(module, called, None, place),
                     _ if self.hardly => self.call_by_pointer(module),
                     _ => Err(format!("looks up a function whose name isn't known ({})", place())),
                 }
@@ -326,12 +326,12 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
         let Some(slot) = self.closures.get_mut(module) else {
             return Err("has modules that aren't known".into());
         };
-        let closure = match slot {
-            Some(known) => known.clone(),
+        let closure = match slot.take() {
+            Some(known) => known,
             None => {
                 let found = Closure::of(&mut self.bodies, self.modules.get(module)?)?;
                 (self.tell)(module, &found);
-                slot.insert(found).clone()
+                found
             }
         };
         if let Some(what) = closure.bound() {
@@ -347,11 +347,13 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
         let modules = self.modules;
         for import in closure.imports() {
             let place = || modules.get(module).map_or_else(|why| why, |it| it.place(import.at));
-            self.call(module, &import.name, import.known, &place)?;
+            let called = (import.name.as_str(), calls::member(import.name.as_bytes()));
+            self.call(module, called, import.known, &place)?;
         }
         let file = self.modules.file(module);
         for name in closure.pointers() {
-            self.call(module, name, None, &|| format!("{file}, as a pointer"))?;
+            let called = (name.as_str(), calls::member(name.as_bytes()));
+            self.call(module, called, None, &|| format!("{file}, as a pointer"))?;
         }
         Ok(())
     }

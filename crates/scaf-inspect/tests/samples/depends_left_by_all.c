@@ -1,5 +1,5 @@
-/* Shared out by hand, and every thread leaves its loop after one round, if any does: how many elements are done
- * goes by the team's size. */
+/* Shared out by hand, and every thread leaves its loop after one round, if any does: how many elements are
+ * done goes by the team's size. */
 #include <omp.h>
 void run(long *a, int n, int once)
 {

@@ -11,6 +11,7 @@
 use super::move_budget::MoveBudget;
 use super::new_threads::GENERATIONS;
 use super::per_user::PerUser;
+use super::user_processes::UserProcesses;
 use crate::control::LimitValues;
 use crate::observe::{Observer, clock, sockets};
 use crate::registry::Registry;
@@ -61,7 +62,7 @@ pub(super) struct Looked {
 pub(super) struct Adopted {
     watched: PerUser<Watched>,
     /// Processes that were released, and aren't watched with the one that started them.
-    released: PerUser<Watched>,
+    released: UserProcesses,
     /// For each process that computes on several threads, at how many looks.
     computing: BTreeMap<u32, u8>,
     /// Clocks of adopted programs: CPU time and when it was read.
@@ -75,7 +76,7 @@ impl Adopted {
     pub fn watch(&mut self, observer: &Observer, peer: Peer, limits: LimitValues) -> bool {
         let Ok(stat) = observer.process(peer.pid).stat() else { return false };
         self.watched.retain(peer.uid, |it| it.peer.pid != peer.pid && is_there(observer, it));
-        self.released.retain(peer.uid, |it| it.peer.pid != peer.pid && is_there(observer, it));
+        self.released.remove(peer.uid, peer.pid);
         self.watched.add(peer.uid, Watched { peer, starttime: stat.starttime, limits });
         true
     }
@@ -86,10 +87,7 @@ impl Adopted {
         let watched = self.watched.of(uid).any(|it| it.peer.pid == pid);
         self.watched.retain(uid, |it| it.peer.pid != pid);
         self.computing.clear();
-        if let Ok(stat) = observer.process(pid).stat() {
-            let limits = LimitValues::default();
-            self.released.add(uid, Watched { peer, starttime: stat.starttime, limits });
-        }
+        self.released.add(observer, uid, pid);
         watched
     }
 
@@ -116,8 +114,6 @@ impl Adopted {
         self.looked = Some(now);
         let users: Vec<u32> = self.watched.all().map(|it| it.peer.uid).collect();
         users.into_iter().for_each(|uid| self.watched.retain(uid, |it| is_there(observer, it)));
-        let released: BTreeSet<u32> =
-            self.released.all().filter(|it| is_there(observer, it)).map(|it| it.peer.pid).collect();
         let mut computing = BTreeMap::new();
         let mut met = BTreeSet::new();
         let mut found = Vec::new();
@@ -126,7 +122,7 @@ impl Adopted {
             if budget.is_spent(owner, talk.is_trusted(owner), now) {
                 continue;
             }
-            let family = family(observer, watched.peer.pid, &released);
+            let family = family(observer, watched.peer.pid, |child| self.released.has(observer, child));
             // Each file takes some 6 us to read, as to move two threads.
             budget.charge(owner, 4 * family.len() as u32, now);
             for pid in family {
@@ -205,12 +201,12 @@ fn is_there(observer: &Observer, watched: &Watched) -> bool {
 }
 
 /// A process and its descendants, the nearest first, but for those and theirs.
-pub(super) fn family(observer: &Observer, pid: u32, without: &BTreeSet<u32>) -> Vec<u32> {
+pub(super) fn family(observer: &Observer, pid: u32, without: impl Fn(u32) -> bool) -> Vec<u32> {
     let mut all = vec![pid];
     let mut generation = vec![pid];
     for _ in 0..GENERATIONS {
         let children = generation.iter().flat_map(|parent| observer.process(*parent).children(MOST_THREADS));
-        let children = children.filter(|child| !without.contains(child));
+        let children = children.filter(|child| !without(*child));
         generation = children.take(MOST_PROCESSES.saturating_sub(all.len())).collect();
         if generation.is_empty() {
             break;
@@ -237,7 +233,7 @@ mod tests {
         assert_eq!(adopted.watched.all().count(), 1);
         assert!(!adopted.release(&observer, Peer { uid: 1001, ..peer }) && adopted.release(&observer, peer));
         assert!(!adopted.release(&observer, peer) && !adopted.is_watching());
-        assert!(family(&observer, pid, &BTreeSet::new()).contains(&pid));
+        assert!(family(&observer, pid, |_| false).contains(&pid));
         assert!(is_adopted(ProgramId(FIRST + 1)) && !is_adopted(ProgramId(7)));
     }
 }

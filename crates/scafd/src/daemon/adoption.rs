@@ -10,7 +10,6 @@ use crate::observe::clock;
 use crate::registry::{Code, Evidence, Grant, Limits, Phase, Program};
 use crate::talk::Peer;
 use scaf_proto::hello::{ATTACH, Hello};
-use std::collections::BTreeSet;
 
 const UNLIMITED: Limits = Limits { natural: 1, min: 1, max: 0, weight: 1.0 };
 
@@ -34,7 +33,7 @@ impl Daemon {
     pub(super) fn release(&mut self, peer: Peer, number: u32) -> bool {
         let Some(whose) = self.meant_or_for_root(peer, number) else { return false };
         let watched = self.adopted.release(&self.observer, whose);
-        let family = family(&self.observer, whose.pid, &BTreeSet::new());
+        let family = family(&self.observer, whose.pid, |_| false);
         let programs = family.into_iter().filter_map(|pid| self.registry.by_pid(pid));
         let adopted = programs.map(|program| program.identity.id).filter(|id| is_adopted(*id));
         let adopted: Vec<_> = adopted.collect();

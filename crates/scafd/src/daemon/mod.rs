@@ -8,7 +8,6 @@ mod adopted;
 mod adoption;
 mod allocate;
 mod attach;
-mod bindings;
 mod capacity;
 mod carry_out;
 mod deferred_narrowing;
@@ -30,6 +29,7 @@ mod starting;
 mod steps;
 mod time_slices;
 mod timers;
+mod user_processes;
 mod visibility;
 
 pub use parts::{BROKER, Daemon, FIRST_HELPER, MEMORY, Parts, SIGNALS};

@@ -1,8 +1,8 @@
 //! New threads of narrowed programs get the program's grant; their children that don't attach get the
 //! affinity that they would have without us.
 
-use super::bindings::BoundProcesses;
 use super::move_budget::MoveBudget;
+use super::user_processes::UserProcesses;
 use crate::apply::{Apply, Trouble, bound_thread};
 use crate::log::UserLimiters;
 use crate::observe::{Observer, clock};
@@ -71,7 +71,7 @@ pub(super) fn follow(
 
 /// Gives children of narrowed programs their own affinity back unless they attach.
 pub(super) fn widen_children(
-    (registry, bound): (&Registry, &BoundProcesses),
+    (registry, bound): (&Registry, &UserProcesses),
     apply: &Apply,
     budget: &mut MoveBudget,
     (observer, talk): (&Observer, &Talk),

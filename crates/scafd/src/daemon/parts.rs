@@ -2,7 +2,6 @@
 
 use super::adopted::Adopted;
 use super::allocate::Decider;
-use super::bindings::BoundProcesses;
 use super::capacity::Capacity;
 use super::deferred_narrowing::DeferredNarrowing;
 use super::grants::Grants;
@@ -16,6 +15,7 @@ use super::spinning::Spinning;
 use super::starting::Newcomers;
 use super::time_slices::TimeSlices;
 use super::timers::Timers;
+use super::user_processes::UserProcesses;
 use crate::apply::Apply;
 use crate::config::Config;
 use crate::control::Tried;
@@ -102,7 +102,7 @@ pub struct Daemon {
     pub(super) budget: MoveBudget,
     pub(super) spinning: Spinning,
     pub(super) detached: RecentlyDetached,
-    pub(super) bound: BoundProcesses,
+    pub(super) bound: UserProcesses,
     pub(super) adopted: Adopted,
     pub(super) profiles: Profiles,
     /// What `scaf check` tried out lately.
@@ -140,7 +140,7 @@ impl Daemon {
             budget: MoveBudget::default(),
             spinning: Spinning::default(),
             detached: RecentlyDetached::default(),
-            bound: BoundProcesses::default(),
+            bound: UserProcesses::default(),
             adopted: Adopted::default(),
             profiles: Profiles::new(remember),
             tried: PerUser::default(),

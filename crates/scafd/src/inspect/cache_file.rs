@@ -10,7 +10,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Bytes of helpers' answers that are remembered for a user; when there would be more, all are forgotten.
+/// Bytes of helpers' answers that are remembered for a user; when there would be more, what
+/// files do by pointers is forgotten, and if that doesn't do, all.
 pub const MOST_KNOWN: usize = 1 << 22;
 /// Longest file that is read, in bytes: what is remembered, written otherwise.
 const MOST: u64 = 4 * MOST_KNOWN as u64;

@@ -22,24 +22,24 @@ pub fn listens(process: &Process) -> bool {
         return false;
     }
     let read = |name: &str| read_text(process.folder().join("net").join(name)).unwrap_or_default();
-    let of_internet =
-        ["tcp", "tcp6"].into_iter().flat_map(|name| listening_tcp(&read(name)).collect::<Vec<_>>());
+    let of_internet = ["tcp", "tcp6"].into_iter().flat_map(|name| listening_tcp(&read(name)));
     let mut all = of_internet.chain(listening_unix(&read("unix")));
     all.any(|inode| own.contains(&inode))
 }
 
-fn listening_tcp(table: &str) -> impl Iterator<Item = u64> {
-    table.lines().skip(1).filter_map(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        (*fields.get(3)? == LISTEN).then_some(fields.get(9)?.parse().ok()?)
-    })
+fn listening_tcp(table: &str) -> Vec<u64> {
+    inodes(table, 9, |fields| Some(*fields.get(3)? == LISTEN))
 }
 
 fn listening_unix(table: &str) -> Vec<u64> {
+    inodes(table, 6, |fields| Some(u64::from_str_radix(fields.get(3)?, 16).ok()? & ACCEPTS != 0))
+}
+
+/// The inodes, in that column, of a table's sockets that listen.
+fn inodes(table: &str, column: usize, listens: impl Fn(&[&str]) -> Option<bool>) -> Vec<u64> {
     let of = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let flags = u64::from_str_radix(fields.get(3)?, 16).ok()?;
-        (flags & ACCEPTS != 0).then_some(fields.get(6)?.parse().ok()?)
+        listens(&fields)?.then_some(fields.get(column)?.parse().ok()?)
     };
     table.lines().skip(1).filter_map(of).collect()
 }
@@ -55,7 +55,7 @@ mod tests {
         let tcp = "  sl local_address rem_address st queues when retrnsmt uid timeout inode\n\
              0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 4711 1 0\n\
              1: 0100007F:1F90 0100007F:0050 01 00000000:00000000 00:00000000 00000000 0 0 4712 1 0\n short\n";
-        assert_eq!(listening_tcp(tcp).collect::<Vec<_>>(), [4711]);
+        assert_eq!(listening_tcp(tcp), [4711]);
         let unix = "Num       RefCount Protocol Flags    Type St Inode Path\n\
              0000000000000000: 00000002 00000000 00010000 0001 01 21 /run/x\n\
              0000000000000000: 00000003 00000000 00000000 0001 03 22\n short\n";
