@@ -110,6 +110,13 @@ fn module() {
 }
 
 #[test]
+fn place_in_code() {
+    bolero::check!().with_type().for_each(|(bytes, at): &(Vec<u8>, u8)| {
+        let _ = scaf_inspect::waits(bytes, (*at).into());
+    });
+}
+
+#[test]
 fn request() {
     bolero::check!().for_each(|bytes: &[u8]| {
         let _ = serde_json::from_slice::<scafd::control::Request>(bytes);

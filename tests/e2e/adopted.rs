@@ -1,11 +1,15 @@
 //! Programs that are managed from outside: pools of threads of their own, and programs that ran already.
 
-use crate::support::{Setup, compiled, cpus_of, root_user, wait_for};
+use crate::support::{Setup, compiled, cpus_of, root_user, threads_of, wait_for};
 use scafd::control::{Mechanism, Snapshot};
 use std::path::Path;
 
 fn has(snapshot: &Snapshot, pid: u32) -> bool {
     snapshot.programs.iter().any(|program| program.pid == pid)
+}
+
+fn each_threads_cpus(pid: u32) -> Vec<Option<Vec<u32>>> {
+    threads_of(pid).into_iter().map(cpus_of).collect()
 }
 
 fn can_take_turns() -> bool {
@@ -101,4 +105,38 @@ fn adopted_and_released_at_random_a_pool_keeps_its_affinity() {
     }
     neighbour.finish().well();
     program.finish().well();
+}
+
+#[test]
+fn a_pool_that_waits_for_nobody_is_adopted_only_if_its_user_says_so() {
+    let setup = Setup::new("equi");
+    let program = setup.program("spinning_pool").args(["computes"]).start();
+    let spins = setup.program("spinning_pool").start();
+    spins.until("that it spins is found out", |seen| seen.mechanism_reason.contains("spinning"));
+    assert!(!has(&setup.snapshot(), program.pid()));
+    setup.says(&["adopt", &program.pid().to_string()]);
+    let seen = program.until("its share", |seen| seen.dop.is_some());
+    assert!(!seen.mechanism_reason.contains("spinning"), "{}", seen.mechanism_reason);
+    spins.finish().well();
+    program.finish().well();
+}
+
+#[test]
+fn a_pool_that_has_bound_its_threads_takes_turns_where_they_are() {
+    needs!(can_take_turns(), "root, and a freezer of control groups");
+    let setup = Setup::new("equi");
+    let start = || setup.program("spinning_pool").args(["binds"]).start();
+    let (a, b) = (start(), start());
+    let before = wait_for("bound threads", || {
+        let each = each_threads_cpus(a.pid());
+        (each.len() == 2 && each[0] != each[1]).then_some(each)
+    });
+    for program in [&a, &b] {
+        program.until("turns", |program| program.mechanism == Mechanism::Gang);
+    }
+    assert_eq!(each_threads_cpus(a.pid()), before);
+    setup.says(&["adopt", "--release", &a.pid().to_string()]);
+    b.finish().well();
+    assert_eq!(each_threads_cpus(a.pid()), before);
+    a.finish().well();
 }

@@ -1,19 +1,37 @@
 /* build: gcc -O2 -pthread */
 /* A pool of threads of the program's own, which spin until all have arrived, as local inference servers do.
- * With "listens" others may wait for it; with "alone" it has no thread but the first. */
+ * With "listens" others may wait for it; with "alone" it has no thread but the first; with "computes" nobody
+ * waits; with "binds" each thread has a PU of its own. */
+#define _GNU_SOURCE
 #include "test.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 enum { MEMBERS = 2 };
 
 static long arrived, generation, parts[MEMBERS];
-static volatile int over;
+static volatile int over, computes;
+static cpu_set_t own;
+
+static void bind_to(long member)
+{
+    for (int pu = 0; pu < CPU_SETSIZE; pu++)
+        if (CPU_ISSET(pu, &own) && !member--) {
+            cpu_set_t one;
+            CPU_ZERO(&one);
+            CPU_SET(pu, &one);
+            sched_setaffinity(0, sizeof one, &one);
+            return;
+        }
+}
 
 static void meet(int members)
 {
+    if (computes)
+        return;
     long now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
     if (__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL) == members) {
         __atomic_store_n(&arrived, 0, __ATOMIC_RELAXED);
@@ -27,6 +45,7 @@ static void meet(int members)
 static void *member(void *argument)
 {
     long me = (long)argument;
+    bind_to(me);
     for (;;) {
         meet(MEMBERS);
         if (over)
@@ -45,6 +64,11 @@ int main(int argc, char **argv)
         if (bind(listener, (struct sockaddr *)&any, sizeof any.sun_family) || listen(listener, 1))
             return 2;
     }
+    computes = argc > 1 && !strcmp(argv[1], "computes");
+    CPU_ZERO(&own);
+    if (argc > 1 && !strcmp(argv[1], "binds"))
+        sched_getaffinity(0, sizeof own, &own);
+    bind_to(0);
     pthread_t other;
     if (!alone && pthread_create(&other, 0, member, (void *)1))
         return 2;
@@ -55,7 +79,7 @@ int main(int argc, char **argv)
         parts[0] = work(2000, 1);
         if (!alone)
             meet(MEMBERS);
-        for (int i = 0; i < (alone ? 1 : MEMBERS); i++)
+        for (int i = 0; i < (alone || computes ? 1 : MEMBERS); i++)
             wrong += parts[i] != expected[i];
         rounds++;
     }

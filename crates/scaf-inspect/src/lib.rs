@@ -25,7 +25,9 @@ mod module_cache;
 mod process;
 mod program;
 mod reach;
+mod sampled_code;
 mod size_use;
+mod waiting;
 
 pub use error::Error;
 pub use module::{ModuleFacts, fingerprint, module, module_from_bytes};
@@ -34,4 +36,6 @@ pub use process::{Loaded, MAX_ARGUMENTS, Objection, Opened, Origin, ProcessFacts
 pub use process::{arguments_in, process};
 pub use program::{ProgramFacts, ProgramKind, program};
 pub use reach::{Reach, reach_of};
+pub use sampled_code::SampledCode;
 pub use size_use::{SizeUse, Spins};
+pub use waiting::{AROUND, waits};

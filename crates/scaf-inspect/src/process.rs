@@ -275,7 +275,7 @@ pub fn arguments_in(line: &[u8]) -> u64 {
     hasher.finish()
 }
 
-fn open(folder: &Path, mapping: &Mapping) -> Result<OpenedFile, Error> {
+pub(crate) fn open(folder: &Path, mapping: &Mapping) -> Result<OpenedFile, Error> {
     let link = folder.join("map_files").join(&mapping.range);
     if mapping.deleted {
         return OpenedFile::new(&link, &mapping.path);

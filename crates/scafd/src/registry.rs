@@ -19,7 +19,7 @@ pub use code::Code;
 pub use code::Teams;
 pub use evidence::Evidence;
 pub use grant::Grant;
-pub use identity::{Identity, Limits, Reach, no_pus, usable};
+pub use identity::{Binding, Identity, Limits, Reach, no_pus, usable};
 pub use phase::Phase;
 pub use program::Program;
 

@@ -38,8 +38,7 @@ pub(crate) fn program(id: u64) -> Program {
         cgroup: Cgroup::default(),
         alone: None,
         stranded: false,
-        binds: false,
-        runtime_binds: false,
+        binding: Binding::Unbound,
         priority: Priority::default(),
     };
     let code = Code::pending(1, false, None);

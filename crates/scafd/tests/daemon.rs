@@ -516,6 +516,26 @@ fn a_session_without_clients_ends() {
 }
 
 #[test]
+fn a_session_ends_though_a_program_never_read_its_welcome() {
+    let mut daemon = Daemon::start(&["--policy", "equi", "--idle-exit", "1"]);
+    let attach = || {
+        let program = connect(&daemon.socket).unwrap();
+        rustix::io::write(&program, support::client::hello(2).as_bytes()).unwrap();
+        until("it is a program", || daemon.program(std::process::id()));
+        program
+    };
+    // The newer one is meant: the older one is detached.
+    let (older, newer) = (attach(), attach());
+    support::client::receive(&newer);
+    drop(newer);
+    until("no program", || daemon.snapshot().programs.is_empty().then_some(()));
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(alive(daemon.child.id()), "it ended with a client");
+    drop(older);
+    assert!(daemon.wait().success());
+}
+
+#[test]
 fn a_wrong_configuration_is_refused_with_file_and_line() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("scafd.toml");

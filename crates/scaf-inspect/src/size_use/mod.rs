@@ -25,6 +25,7 @@ mod state;
 mod step;
 mod verdict;
 mod walk;
+mod way;
 
 pub(crate) use analyse::analyse;
 pub(crate) use class::Classes;
@@ -32,3 +33,4 @@ pub(crate) use code::{Callee, Code, LOWEST_FIXED};
 pub use spin::Spins;
 pub(crate) use spin::{MOST_LOOPS, spins};
 pub use verdict::SizeUse;
+pub(crate) use way::{MAX_LOOP, Way};

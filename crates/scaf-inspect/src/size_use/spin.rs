@@ -9,6 +9,7 @@
 
 use super::code::{Callee, Code};
 use super::mark;
+use super::way::{MAX_LOOP, Way};
 use crate::decode::{Effect, Flow, Instruction, Look, RegisterSet, Target, decode_into};
 use scaf_team::arch::spin_marks::Mark;
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,6 @@ use std::num::NonZeroU32;
 
 /// Most instructions examined in one module, about 50 ns each.
 const MAX_INSTRUCTIONS: usize = 4_000_000;
-/// Most instructions around a spinning loop. Compilers make two to five where they optimise, else up to 20.
-const MAX_LOOP: usize = 40;
 /// Most instructions looked at for one branch back.
 const MAX_LOOK: usize = 200;
 /// Calls between a region and a function that is examined.
@@ -274,60 +273,6 @@ impl<'c, 'e> Seen<'c, 'e> {
                 _ => Act::More,
             },
             Effect::More => Act::More,
-        }
-    }
-}
-
-/// A way through some instructions that change nothing but registers.
-#[derive(Clone)]
-struct Way {
-    length: usize,
-    looks: bool,
-    written: RegisterSet,
-    /// For each register that was written, those whose values at the beginning went into it.
-    origins: [RegisterSet; RegisterSet::MOST],
-}
-
-impl Way {
-    fn new() -> Way {
-        let none = RegisterSet::default();
-        Way { length: 0, looks: false, written: none, origins: [none; RegisterSet::MOST] }
-    }
-
-    /// Goes on by an instruction; `false` if the way is too long then.
-    fn takes(&mut self, look: &Look) -> bool {
-        self.length += 1;
-        self.looks |= look.reads_memory;
-        let mut from = RegisterSet::default();
-        for register in look.reads.iter() {
-            match self.written.contains(register) {
-                true => from.extend(self.origins[register]),
-                false => from.insert(register),
-            }
-        }
-        self.written.extend(look.writes);
-        look.writes.iter().for_each(|register| self.origins[register] = from);
-        self.length <= MAX_LOOP
-    }
-
-    /// Whether one of the registers that nothing else writes goes into itself.
-    fn carries_but(&self, others: RegisterSet) -> bool {
-        self.written
-            .iter()
-            .any(|register| self.origins[register].contains(register) && !others.contains(register))
-    }
-
-    /// Whether it reads memory, and registers become the same in each round: no value goes into itself.
-    fn spins(&self) -> bool {
-        let mut changing = self.written;
-        loop {
-            let mut still = RegisterSet::default();
-            let goes_in = |register: &usize| !self.origins[*register].is_disjoint(changing);
-            changing.iter().filter(goes_in).for_each(|register| still.insert(register));
-            if still == changing {
-                return self.looks && still == RegisterSet::default();
-            }
-            changing = still;
         }
     }
 }

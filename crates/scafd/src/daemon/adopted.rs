@@ -2,28 +2,29 @@
 //! no code of ours in them at all.
 //!
 //! Who is *watched* (by `scaf run` or `scaf adopt`) is looked at ten times a second, with its
-//! descendants. One that has had two or more runnable threads for 0.3 s and hasn't attached is adopted.
-//! Nothing tells how well such a program uses its contexts, and pools often wait for themselves by
-//! spinning, so it needs all its contexts at once: beside others it takes turns. One that others may
-//! wait for isn't adopted: what listens on a socket. When it hasn't computed on several threads for 2 s
-//! it is released, and watched again.
+//! descendants; more often while one that has several runnable threads and hasn't attached is new. Samples
+//! say whether such a process's threads wait for each other by spinning ([`super::computing`]). If so it is
+//! adopted, needs all its contexts at once, and beside others takes turns. If not, the kernel shares the
+//! machine well between it and others, and it is adopted only if its user said so (`scaf adopt`); then it
+//! has its share of the contexts. One that others may wait for isn't adopted: what listens on a socket.
+//! When it hasn't computed on several threads for 2 s it is released, and watched again.
 
+use super::computing::Computing;
 use super::move_budget::MoveBudget;
 use super::new_threads::GENERATIONS;
 use super::per_user::PerUser;
 use super::user_processes::UserProcesses;
 use crate::control::LimitValues;
 use crate::observe::{Observer, clock, sockets};
-use crate::registry::Registry;
+use crate::registry::{Binding, Program, Registry};
 use crate::talk::{Peer, Talk};
 use scaf_policy::ProgramId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Time between two looks.
-pub(super) const LOOK: Duration = Duration::from_millis(100);
-/// Looks at which it computes, one after the other, before a process is adopted.
-const LOOKS: u8 = 3;
+/// Time between two looks, and while more has to be known soon.
+const LOOK: Duration = Duration::from_millis(100);
+const SOON: Duration = Duration::from_millis(30);
 /// Most processes that are looked at for one watched one, and first and last threads of each.
 const MOST_PROCESSES: usize = 64;
 const MOST_THREADS: usize = 32;
@@ -38,15 +39,29 @@ struct Watched {
     peer: Peer,
     starttime: u64,
     limits: LimitValues,
+    /// Its user asked for it to be managed from outside.
+    is_asked: bool,
 }
 
 /// A process to adopt.
-pub(super) struct Found {
+pub(super) struct New {
     pub id: ProgramId,
     pub peer: Peer,
     pub limits: LimitValues,
     /// Its runnable threads.
     pub threads: u32,
+    /// Whether they wait for each other by spinning.
+    pub spins: bool,
+}
+
+/// What a look has found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub new: Vec<New>,
+    /// Programs whose threads spin, which wasn't known.
+    pub spinning: Vec<ProgramId>,
+    /// Processes of which samples can't be taken, their owners, and why.
+    pub unseen: Vec<(u32, u32, std::io::Error)>,
 }
 
 /// What was found out about adopted programs.
@@ -63,8 +78,8 @@ pub(super) struct Adopted {
     watched: PerUser<Watched>,
     /// Processes that were released, and aren't watched with the one that started them.
     released: UserProcesses,
-    /// For each process that computes on several threads, at how many looks.
-    computing: BTreeMap<u32, u8>,
+    /// Processes that compute on several threads.
+    computing: BTreeMap<u32, Computing>,
     /// Clocks of adopted programs: CPU time and when it was read.
     clocks: BTreeMap<ProgramId, (u64, u64)>,
     numbers: u64,
@@ -73,11 +88,11 @@ pub(super) struct Adopted {
 
 impl Adopted {
     /// Watches a process of the peer's.
-    pub fn watch(&mut self, observer: &Observer, peer: Peer, limits: LimitValues) -> bool {
+    pub fn watch(&mut self, observer: &Observer, peer: Peer, limits: LimitValues, is_asked: bool) -> bool {
         let Ok(stat) = observer.process(peer.pid).stat() else { return false };
         self.watched.retain(peer.uid, |it| it.peer.pid != peer.pid && is_there(observer, it));
         self.released.remove(peer.uid, peer.pid);
-        self.watched.add(peer.uid, Watched { peer, starttime: stat.starttime, limits });
+        self.watched.add(peer.uid, Watched { peer, starttime: stat.starttime, limits, is_asked });
         true
     }
 
@@ -97,26 +112,32 @@ impl Adopted {
 
     /// When it is to be looked next.
     pub fn deadline(&self) -> Option<Instant> {
-        self.is_watching().then(|| self.looked.map_or_else(Instant::now, |at| at + LOOK))
+        self.is_watching().then(|| self.looked.map_or_else(Instant::now, |at| at + self.interval()))
     }
 
-    /// Looks for processes that have to be adopted, if it is time.
+    fn interval(&self) -> Duration {
+        if self.computing.values().any(Computing::is_young) { SOON } else { LOOK }
+    }
+
+    /// Looks for processes that have to be adopted, if it is time; for those that spin only where there are
+    /// `turns`.
     pub fn find(
         &mut self,
         registry: &Registry,
         (observer, talk): (&Observer, &Talk),
         budget: &mut MoveBudget,
-    ) -> Vec<Found> {
+        turns: bool,
+    ) -> Found {
         let now = Instant::now();
-        if !self.is_watching() || self.looked.is_some_and(|at| now < at + LOOK) {
-            return Vec::new();
+        let mut found = Found::default();
+        if !self.is_watching() || self.looked.is_some_and(|at| now < at + self.interval()) {
+            return found;
         }
         self.looked = Some(now);
         let users: Vec<u32> = self.watched.all().map(|it| it.peer.uid).collect();
         users.into_iter().for_each(|uid| self.watched.retain(uid, |it| is_there(observer, it)));
-        let mut computing = BTreeMap::new();
+        let mut before = std::mem::take(&mut self.computing);
         let mut met = BTreeSet::new();
-        let mut found = Vec::new();
         for watched in self.watched.all() {
             let owner = watched.peer.owner;
             if budget.is_spent(owner, talk.is_trusted(owner), now) {
@@ -132,31 +153,46 @@ impl Adopted {
                 let process = observer.process(pid);
                 let is_theirs = process.uid().is_ok_and(|uid| uid == watched.peer.uid);
                 let is_single = process.stat().is_ok_and(|stat| stat.threads < 2);
-                if !is_theirs || is_single || registry.by_pid(pid).is_some() {
+                let program = registry.by_pid(pid);
+                let is_known = program.is_some_and(is_known);
+                if !is_theirs || is_single || is_known {
                     continue;
                 }
-                let (runnable, cost) = process.runnable(MOST_THREADS);
+                let (runnable, cost) = process.runnable_threads(MOST_THREADS);
                 budget.charge(owner, cost, now);
-                if runnable < 2 {
+                let computing = before.remove(&pid);
+                if runnable.len() < 2 && computing.is_none() {
                     continue;
                 }
-                let looks = self.computing.get(&pid).copied().unwrap_or(0).saturating_add(1);
-                computing.insert(pid, looks);
-                if looks < LOOKS {
+                let mut computing = computing.unwrap_or_default();
+                if let Err(e) = computing.look(&process, &runnable) {
+                    found.unseen.push((owner, pid, e));
+                }
+                if computing.is_resting() {
                     continue;
                 }
-                if sockets::listens(&process) {
-                    computing.insert(pid, 0);
-                } else {
+                let spins = computing.spins();
+                let is_due = match spins {
+                    Some(true) => turns,
+                    Some(false) => watched.is_asked,
+                    None => watched.is_asked && computing.is_blind(),
+                };
+                if !is_due || !computing.is_computing() {
+                    self.computing.insert(pid, computing);
+                } else if let Some(program) = program.filter(|it| !it.phase.starting) {
+                    if spins == Some(true) {
+                        found.spinning.push(program.identity.id);
+                    }
+                    self.computing.insert(pid, computing);
+                } else if !sockets::listens(&process) {
                     self.numbers += 1;
                     let id = ProgramId(FIRST + self.numbers);
-                    let threads = u32::try_from(runnable).unwrap_or(u32::MAX).min(65_535);
+                    let threads = u32::try_from(runnable.len()).unwrap_or(u32::MAX).min(65_535);
                     let (peer, limits) = (Peer { pid, ..watched.peer }, watched.limits);
-                    found.push(Found { id, peer, limits, threads });
+                    found.new.push(New { id, peer, limits, threads, spins: spins == Some(true) });
                 }
             }
         }
-        self.computing = computing;
         found
     }
 
@@ -181,7 +217,8 @@ impl Adopted {
             if (cpu_ns.saturating_sub(was_ns) as f64) < least * passed_ns as f64 {
                 looked.resting.push(id);
             }
-            let runnable = u32::try_from(observer.process(pid).runnable(MOST_THREADS).0).unwrap_or(u32::MAX);
+            let runnable = observer.process(pid).runnable(MOST_THREADS).0;
+            let runnable = u32::try_from(runnable).unwrap_or(u32::MAX);
             if runnable > program.limits.natural {
                 looked.wider.push((id, runnable));
             }
@@ -189,6 +226,13 @@ impl Adopted {
         }
         looked
     }
+}
+
+/// Whether a program needn't be looked at.
+fn is_known(program: &Program) -> bool {
+    // One that hasn't met a region may never meet one.
+    let is_left = program.phase.starting || program.reach.binding == Binding::Own;
+    !(is_left || is_adopted(program.identity.id)) || program.code.rigid().is_some()
 }
 
 /// Whether a program is managed from outside.
@@ -228,7 +272,7 @@ mod tests {
         let peer = Peer { pid, uid: 1000, owner: 1000, gid: 1000, accepted: 0 };
         let mut adopted = Adopted::default();
         assert!(!adopted.is_watching() && adopted.deadline().is_none());
-        let mut watch = |peer| adopted.watch(&observer, peer, LimitValues::default());
+        let mut watch = |peer| adopted.watch(&observer, peer, LimitValues::default(), true);
         assert!(!watch(Peer { pid: u32::MAX, ..peer }) && watch(peer) && watch(peer));
         assert_eq!(adopted.watched.all().count(), 1);
         assert!(!adopted.release(&observer, Peer { uid: 1001, ..peer }) && adopted.release(&observer, peer));

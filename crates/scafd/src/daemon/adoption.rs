@@ -1,16 +1,18 @@
 //! Adopts programs and releases them; [`super::adopted`] finds them.
 
-use super::adopted::{Found, family, is_adopted};
+use super::adopted::{New, family, is_adopted};
 use super::attach::age_s;
 use super::parts::Daemon;
 use super::requests::numbers_alike;
 use crate::config::Gang;
 use crate::control::LimitValues;
-use crate::observe::clock;
-use crate::registry::{Code, Evidence, Grant, Limits, Phase, Program};
+use crate::observe::{affinity, clock};
+use crate::registry::{Binding, Code, Evidence, Grant, Limits, Phase, Program};
 use crate::talk::Peer;
+use scaf_policy::ProgramId;
 use scaf_proto::hello::{ATTACH, Hello};
 
+const SPINS: &str = "its threads wait for each other by spinning, in no runtime that is known";
 const UNLIMITED: Limits = Limits { natural: 1, min: 1, max: 0, weight: 1.0 };
 
 impl Daemon {
@@ -25,7 +27,7 @@ impl Daemon {
         if whose.pid == peer.pid && started > peer.accepted {
             return Err("the process has ended".into());
         }
-        let watches = self.adopted.watch(&self.observer, whose, limits);
+        let watches = self.adopted.watch(&self.observer, whose, limits, number != 0);
         watches.then_some(()).ok_or_else(|| "the process has ended".into())
     }
 
@@ -57,12 +59,23 @@ impl Daemon {
 
     /// Adopts programs that compute on several threads, and releases those that don't any more.
     pub(super) fn adopt_computing(&mut self) {
+        let turns = self.gang() != Gang::Off;
         let around = (&self.observer, &self.talk);
-        for found in self.adopted.find(&self.registry, around, &mut self.budget) {
-            let (pid, owner) = (found.peer.pid, found.peer.owner);
-            if let Err(e) = self.adopt(&found) {
+        let found = self.adopted.find(&self.registry, around, &mut self.budget, turns);
+        for (owner, pid, e) in found.unseen {
+            let why = "whether process";
+            let advice = "it is managed only if it is adopted; see kernel.perf_event_paranoid (sysctl)";
+            self.limiters
+                .warn(owner, format_args!("{why} {pid} waits by spinning can't be seen ({e}): {advice}"));
+        }
+        for new in found.new {
+            let (pid, owner) = (new.peer.pid, new.peer.owner);
+            if let Err(e) = self.adopt(&new) {
                 self.limiters.warn(owner, format_args!("process {pid} isn't adopted: {e:#}"));
             }
+        }
+        for id in found.spinning {
+            self.find_spinning(id);
         }
         let looked = self.adopted.look(&self.registry, &self.observer);
         for (id, threads) in looked.wider {
@@ -78,11 +91,14 @@ impl Daemon {
         }
     }
 
-    fn adopt(&mut self, found: &Found) -> anyhow::Result<()> {
-        let (id, peer) = (found.id, found.peer);
+    fn adopt(&mut self, new: &New) -> anyhow::Result<()> {
+        let (id, peer) = (new.id, new.peer);
         let process = self.observer.process(peer.pid);
         let stat = process.stat()?;
-        let hello = Hello::new(ATTACH, found.threads.max(2));
+        if let Some(starting) = self.registry.by_pid(peer.pid).map(|program| program.identity.id) {
+            self.detach(starting);
+        }
+        let hello = Hello::new(ATTACH, new.threads.max(2));
         let (reach, set) = self.reach(&peer, &stat, &hello)?;
         let (now_ns, cpu_ns) = (clock::now_ns(), self.observer.cpu_ns(peer.pid).unwrap_or(0));
         let identity = self.identity(id, &peer, (&process, stat.starttime), &hello, now_ns);
@@ -92,21 +108,41 @@ impl Daemon {
         if reach.alone.is_none() {
             self.load.attach(id, now_ns, cpu_ns, age_s(stat.starttime));
         }
-        let limits = Limits { natural: hello.natural, ..UNLIMITED }.changed(found.limits);
+        let limits = Limits { natural: hello.natural, ..UNLIMITED }.changed(new.limits);
         let limits = limits.map_err(anyhow::Error::msg)?;
-        let rigid = "its threads are its own, and may wait for each other by spinning";
-        let rigid = (self.gang() != Gang::Off).then(|| rigid.to_owned());
         self.registry.attach(Program {
             identity,
             limits: limits.permitted(self.scope, peer.uid),
             reach,
-            code: Code::unknown(rigid),
+            code: Code::unknown(),
             grant: Grant::before(set, stat.threads),
             evidence: Evidence::new(clock::ticks(), cpu_ns, self.config.rc_s, None),
             phase: Phase::default(),
         });
+        if new.spins {
+            self.find_spinning(id);
+        }
         self.timers.busy();
         self.timers.ask();
         Ok(())
+    }
+
+    /// A program's threads wait for each other by spinning. If it has bound them, they stay where they are:
+    /// for its turn it has all their PUs.
+    fn find_spinning(&mut self, id: ProgramId) {
+        let (pus, is_pretended) = (&self.capacity.limits.pus, self.capacity.is_pretended);
+        let Some(program) = self.registry.get_mut(id) else { return };
+        program.code.find_rigid(SPINS.into());
+        if program.reach.alone.is_some() {
+            let threads = self.observer.process(program.identity.pid).threads().unwrap_or_default();
+            let masks = threads.into_iter().filter_map(|tid| affinity(tid).ok());
+            program.reach.own = masks.fold(program.reach.own.clone(), |all, mask| all.union(&mask));
+            program.reach.binding = Binding::Kept;
+            program.reach.alone = None;
+            program.reach.follow(pus, is_pretended, |_| None);
+            let all = u32::try_from(program.reach.usable.len()).unwrap_or(u32::MAX);
+            program.limits.natural = program.limits.natural.max(all);
+        }
+        self.timers.ask();
     }
 }

@@ -10,7 +10,9 @@ use crate::observe::priority::Priority;
 use crate::observe::proc_pid::{Process, Stat};
 use crate::observe::slurm_step::Step;
 use crate::observe::{affinity, clock};
-use crate::registry::{Code, Evidence, Grant, Identity, Limits, Phase, Program, Reach, no_pus, usable};
+use crate::registry::{
+    Binding, Code, Evidence, Grant, Identity, Limits, Phase, Program, Reach, no_pus, usable,
+};
 use crate::talk::Peer;
 use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, FLAG_STARTING, Hello};
@@ -147,8 +149,9 @@ impl Daemon {
         let usable = if self.capacity.is_pretended { pus.clone() } else { usable(&own, pus, &cgroup) };
         let alone = self.why_alone(peer.pid, hello, &own, set.as_ref(), &usable);
         let stranded = alone.is_some() && usable.is_empty();
-        let runtime_binds = hello.flags & FLAG_BOUND != 0;
-        let reach = Reach { own, usable, cgroup, alone, stranded, binds: false, runtime_binds, priority };
+        let is_bound = hello.flags & FLAG_BOUND != 0;
+        let binding = if is_bound { Binding::Runtime } else { Binding::Unbound };
+        let reach = Reach { own, usable, cgroup, alone, stranded, binding, priority };
         Ok((reach, set))
     }
 

@@ -88,7 +88,7 @@ impl Capacity {
                 budget.charge(owner, A_LEVEL * (self.groups.unusual() - before), now);
             }
             program.reach.priority = Priority::of(pid);
-            let bind = bind && !program.reach.runtime_binds;
+            let bind = bind && !program.reach.binding.is_managed();
             program.reach.follow(&self.limits.pus, self.is_pretended, |own| {
                 let known: Vec<&PuSet> = std::iter::once(own).chain(&grant.masks).collect();
                 bind.then(|| why_bound(observer, pid, own, &known)).flatten()

@@ -5,6 +5,7 @@ use crate::apply::{Trouble, mask_words};
 use crate::journal::Entry;
 use crate::log::info;
 use crate::observe::clock::now_ns;
+use crate::registry::Binding;
 use scaf_policy::{Allocation, ProgramId, PuSet};
 use scaf_proto::grant::Masks;
 use std::collections::BTreeMap;
@@ -44,9 +45,10 @@ impl Daemon {
     pub(super) fn carry_out(&mut self, id: ProgramId) {
         let Some(program) = self.registry.get_mut(id) else { return };
         let narrow = program.grant.dop.is_some() && program.grant.pus != program.reach.usable;
+        let keeps = program.reach.binding == Binding::Kept;
         // One that does nothing before its first region may still have libraries that count their PUs.
         let counts = (program.grant.lent_by_phase || program.phase.starting) && !program.had_region();
-        program.grant.set = (narrow && !counts).then(|| program.grant.pus.clone());
+        program.grant.set = (narrow && !counts && !keeps).then(|| program.grant.pus.clone());
         if let Some(mask) = &program.grant.set {
             // Before the sweep, so that what it leaves half done is known as ours.
             program.grant.remember(&mask.clone());

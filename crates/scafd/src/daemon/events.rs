@@ -52,7 +52,7 @@ impl Daemon {
         let Some(program) = self.registry.get(id).filter(|program| program.reach.alone.is_none()) else {
             return;
         };
-        if !program.reach.runtime_binds
+        if !program.reach.binding.is_managed()
             && let Some(why) = self.why_bound(program.identity.pid, &program.reach.own, &program.grant.masks)
         {
             self.leave_alone(id, why);

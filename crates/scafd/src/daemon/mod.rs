@@ -10,6 +10,7 @@ mod allocate;
 mod attach;
 mod capacity;
 mod carry_out;
+mod computing;
 mod deferred_narrowing;
 mod detach;
 mod events;

@@ -6,7 +6,7 @@ use super::user_processes::UserProcesses;
 use crate::apply::{Apply, Trouble, bound_thread};
 use crate::log::UserLimiters;
 use crate::observe::{Observer, clock};
-use crate::registry::{Program, Registry};
+use crate::registry::{Binding, Program, Registry};
 use crate::talk::Talk;
 use scaf_policy::PuSet;
 use std::time::Instant;
@@ -36,7 +36,7 @@ pub(super) fn follow(
         }
         let folded = program.grant.set.is_some()
             && program.evidence.seen.is_some_and(|seen| Some(seen.team) > program.grant.dop);
-        let strays = program.reach.runtime_binds && has_strays(program, observer);
+        let strays = program.reach.binding == Binding::Runtime && has_strays(program, observer);
         if !moved_within(program, YOUNG_NS, now_ns) && !folded && !strays {
             continue;
         }

@@ -9,7 +9,7 @@ use crate::log::info;
 use crate::observe::affinity;
 use crate::observe::clock::{cpu_ns, now_ns};
 use crate::paths::Scope;
-use crate::registry::{Limits, Program};
+use crate::registry::{Binding, Limits, Program};
 use crate::talk::{Pages, Peer};
 use scaf_policy::ProgramId;
 use std::time::Instant;
@@ -88,14 +88,17 @@ impl Daemon {
         };
         let (id, uid) = (program.identity.id, program.identity.uid);
         let is_untouched = program.phase.starting && program.grant.masks.is_empty();
-        let is_alone = program.reach.alone.is_some() || self.apply.leaves_affinities();
+        let is_kept = program.reach.binding == Binding::Kept;
+        let is_alone = program.reach.alone.is_some() || self.apply.leaves_affinities() || is_kept;
         // One that starts is looked at when it has started.
         if uid != peer.uid || is_untouched || is_alone {
             return uid == peer.uid;
         }
         self.leave_alone(id, "it binds its threads itself".into());
         if let Some(program) = self.registry.get_mut(id) {
-            program.reach.binds = true;
+            if program.reach.binding == Binding::Unbound {
+                program.reach.binding = Binding::Own;
+            }
             program.grant.masks.clear();
             self.budget.charge(program.identity.owner, program.grant.counted, Instant::now());
         }
@@ -107,15 +110,13 @@ impl Daemon {
     fn binds_no_more(&mut self, peer: Peer) -> bool {
         self.bound.remove(peer.uid, peer.pid);
         let Some(id) = self.program_of(peer) else { return false };
-        let Some(program) = self.registry.get(id).filter(|program| program.reach.binds) else { return false };
-        if program.reach.runtime_binds {
-            // Which of its threads the runtime has bound and which it has isn't known.
-            return false;
-        }
+        // Which threads the runtime has bound and which the program has isn't known.
+        let is_own = |program: &&Program| program.reach.binding == Binding::Own;
+        let Some(program) = self.registry.get(id).filter(is_own) else { return false };
         let why = self.why_bound(peer.pid, &program.reach.own, None);
         let is_free = why.is_none();
         if let Some(program) = self.registry.get_mut(id) {
-            program.reach.binds = !is_free;
+            program.reach.binding = if is_free { Binding::Unbound } else { Binding::Own };
             program.reach.alone = why;
         }
         is_free

@@ -10,6 +10,7 @@ pub mod priority;
 pub mod proc_pid;
 pub(crate) mod proc_stat;
 pub(crate) mod program_name;
+pub mod samples;
 pub mod slurm_step;
 pub mod sockets;
 pub(crate) mod unmanaged_load;

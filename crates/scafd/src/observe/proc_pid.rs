@@ -189,17 +189,23 @@ impl Process {
         children
     }
 
-    /// How many of its first and last threads, `most` of each, are runnable; and the cost of looking, in
+    /// Those of its first and last threads, `most` of each, that are runnable; and the cost of looking, in
     /// threads that could have been moved instead. Of very many threads only the first are considered.
-    pub fn runnable(&self, most: usize) -> (usize, u32) {
+    pub fn runnable_threads(&self, most: usize) -> (Vec<u32>, u32) {
         let all: Vec<u32> = self.each_thread().into_iter().flatten().take(MOST_LISTED).collect();
         let last = all.len().saturating_sub(most);
         let threads =
-            all.iter().enumerate().filter(|(at, _)| *at < most || *at >= last).map(|(_, thread)| thread);
+            all.iter().enumerate().filter(|(at, _)| *at < most || *at >= last).map(|(_, thread)| *thread);
         let state = |thread: &u32| state(&self.folder.join("task").join(thread.to_string()));
         // Listing a thread costs a quarter of moving one, reading its state twice as much as moving.
         let cost = all.len() / 4 + 2 * all.len().min(2 * most);
-        (threads.filter(|thread| state(thread) == Some('R')).count(), cost as u32)
+        (threads.filter(|thread| state(thread) == Some('R')).collect(), cost as u32)
+    }
+
+    /// How many [`Process::runnable_threads`] there are, and what it costs to look.
+    pub fn runnable(&self, most: usize) -> (usize, u32) {
+        let (threads, cost) = self.runnable_threads(most);
+        (threads.len(), cost)
     }
 
     /// What people call it: by its script or main class in its command line ([`program_name::of`]), which is

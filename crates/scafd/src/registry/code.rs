@@ -57,9 +57,9 @@ impl Code {
     }
 
     /// Of a program whose code isn't looked at: it has no teams that are known.
-    pub fn unknown(rigid: Option<String>) -> Code {
+    pub fn unknown() -> Code {
         let teams = Teams::Fixed("its threads are no team of a known runtime".into());
-        Code { teams, ..Code::pending(0, false, rigid) }
+        Code { teams, ..Code::pending(0, false, None) }
     }
 
     /// Whether its code permits its teams to be gathered.

@@ -92,11 +92,28 @@ pub struct Reach {
     pub alone: Option<String>,
     /// Whether that is only because none of its PUs can be allocated now, and so may change.
     pub stranded: bool,
-    /// Whether that is because it binds threads itself, which may end.
-    pub binds: bool,
-    /// Whether its runtime binds threads, as its user's settings say (`OMP_PROC_BIND` and the like): how they
-    /// lie to each other, not which PUs are theirs.
-    pub runtime_binds: bool,
+    pub binding: Binding,
+}
+
+/// Who has bound a program's threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Binding {
+    /// Nobody, as far as is known.
+    Unbound,
+    /// The program itself, which is left alone for it until it does so no more.
+    Own,
+    /// Its runtime, as its user's settings say (`OMP_PROC_BIND` and the like): how they lie to each other,
+    /// not which PUs are theirs.
+    Runtime,
+    /// The program itself, and it takes turns: its threads stay where they are.
+    Kept,
+}
+
+impl Binding {
+    /// Whether threads with affinities of their own are no reason to leave the program alone.
+    pub fn is_managed(self) -> bool {
+        matches!(self, Binding::Runtime | Binding::Kept)
+    }
 }
 
 impl Reach {

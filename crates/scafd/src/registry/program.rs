@@ -3,7 +3,7 @@
 use super::code::{Code, Teams};
 use super::evidence::Evidence;
 use super::grant::Grant;
-use super::identity::{Identity, Limits, Reach};
+use super::identity::{Binding, Identity, Limits, Reach};
 use super::phase::Phase;
 use super::stuck::Stuck;
 use crate::apply::Target;
@@ -68,7 +68,7 @@ impl Program {
     /// Its threads, for changing their affinity.
     pub fn target(&self) -> Target<'_> {
         let Identity { pid, starttime, .. } = self.identity;
-        let any_mask = self.reach.runtime_binds;
+        let any_mask = self.reach.binding == Binding::Runtime;
         Target { pid, starttime, own: &self.reach.own, masks: &self.grant.masks, any_mask }
     }
 

@@ -154,11 +154,15 @@ impl Talk {
         Ok(epoll::add(&self.epoll, fd, epoll::EventData::new_u64(WATCHED | token), epoll::EventFlags::IN)?)
     }
 
-    /// Waits for events, at most until `until`. Refused connections are none.
+    /// Waits for events, at most until `until` and until there are fewer clients. Refused connections are no
+    /// events.
     pub fn wait(&mut self, until: Option<Instant>) -> io::Result<Vec<Event>> {
         loop {
+            let clients = self.clients();
             let events = self.wait_once(until)?;
-            if !events.is_empty() || until.is_some_and(|until| Instant::now() >= until) {
+            let is_over = until.is_some_and(|until| Instant::now() >= until);
+            // With fewer clients there may be another time until which to wait.
+            if !events.is_empty() || is_over || self.clients() < clients {
                 return Ok(events);
             }
         }

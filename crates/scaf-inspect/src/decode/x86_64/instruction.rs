@@ -86,6 +86,12 @@ impl Instruction {
         self.0.is_invalid()
     }
 
+    /// Whether its purpose is that time passes.
+    pub fn pauses(&self) -> bool {
+        use Mnemonic::{Monitorx, Mwaitx, Pause, Tpause, Umonitor, Umwait};
+        matches!(self.0.mnemonic(), Monitorx | Mwaitx | Pause | Tpause | Umonitor | Umwait)
+    }
+
     pub fn flow(&self) -> Flow {
         match self.0.flow_control() {
             FlowControl::Next => Flow::Next,

@@ -24,6 +24,15 @@ pub(crate) fn stubs(code: &[u8], address: u64) -> impl Iterator<Item = (u64, [u6
     })
 }
 
+/// Whether code ends with `pause`, or with a call of the kernel that yields as libraries make it: who is behind
+/// it waits.
+pub(crate) fn waits_before(code: &[u8]) -> bool {
+    const PAUSE: [u8; 2] = [0xf3, 0x90];
+    // mov $24,%eax; syscall
+    const YIELD: [u8; 7] = [0xb8, 24, 0, 0, 0, 0x0f, 0x05];
+    code.ends_with(&PAUSE) || code.ends_with(&YIELD)
+}
+
 /// Where `code`, which lies at `address`, has four bytes that may be the distance to one of `targets`.
 pub(crate) fn mentions(code: &[u8], address: u64, targets: &BTreeSet<u64>) -> Vec<u64> {
     let (Some(low), Some(high)) = (targets.first(), targets.last()) else { return Vec::new() };
