@@ -4,12 +4,21 @@ use crate::support::{Setup, compiled, cpus_of, root_user, threads_of, wait_for};
 use scafd::control::{Mechanism, Snapshot};
 use std::path::Path;
 
+const NEEDS: &str = "root, a freezer of control groups, and samples (perf_event_open)";
+
 fn has(snapshot: &Snapshot, pid: u32) -> bool {
     snapshot.programs.iter().any(|program| program.pid == pid)
 }
 
 fn each_threads_cpus(pid: u32) -> Vec<Option<Vec<u32>>> {
     threads_of(pid).into_iter().map(cpus_of).collect()
+}
+
+/// Whether it can be found out that a pool spins, and something be done about it.
+fn can_manage_pools() -> bool {
+    use scafd::observe::{Observer, samples::Samples};
+    let mut samples = Samples::new(&Observer::new(Path::new("/")).process(std::process::id()));
+    can_take_turns() && samples.follow(&[std::process::id()]).is_ok()
 }
 
 fn can_take_turns() -> bool {
@@ -19,7 +28,7 @@ fn can_take_turns() -> bool {
 
 #[test]
 fn two_pools_that_spin_take_turns_and_compute_what_they_compute_alone() {
-    needs!(can_take_turns(), "root, and a freezer of control groups");
+    needs!(can_manage_pools(), "{NEEDS}");
     let setup = Setup::new("equi");
     let start = || setup.program("spinning_pool").start();
     let (a, b) = (start(), start());
@@ -33,6 +42,7 @@ fn two_pools_that_spin_take_turns_and_compute_what_they_compute_alone() {
 
 #[test]
 fn a_program_that_runs_already_is_adopted_and_released() {
+    needs!(can_manage_pools(), "{NEEDS}");
     let setup = Setup::new("equi");
     let program = setup.program("spinning_pool").unmanaged().start();
     let pid = program.pid();
@@ -47,6 +57,7 @@ fn a_program_that_runs_already_is_adopted_and_released() {
 
 #[test]
 fn what_a_program_starts_is_adopted_for_itself() {
+    needs!(can_manage_pools(), "{NEEDS}");
     let setup = Setup::new("equi");
     let pool = compiled("spinning_pool");
     let text = format!("{}; true", pool.display());
@@ -62,6 +73,7 @@ fn what_a_program_starts_is_adopted_for_itself() {
 
 #[test]
 fn who_may_be_waited_for_or_has_one_thread_is_not_adopted() {
+    needs!(can_manage_pools(), "{NEEDS}");
     let setup = Setup::new("equi");
     let others = [
         setup.program("spinning_pool").args(["listens"]).start(),
@@ -90,6 +102,7 @@ fn the_daemon_for_all_users_adopts_nobody() {
 
 #[test]
 fn adopted_and_released_at_random_a_pool_keeps_its_affinity() {
+    needs!(can_manage_pools(), "{NEEDS}");
     let setup = Setup::new("equi");
     let (program, neighbour) =
         (setup.program("spinning_pool").unmanaged().start(), setup.program("loops").start());
@@ -109,6 +122,7 @@ fn adopted_and_released_at_random_a_pool_keeps_its_affinity() {
 
 #[test]
 fn a_pool_that_waits_for_nobody_is_adopted_only_if_its_user_says_so() {
+    needs!(can_manage_pools(), "{NEEDS}");
     let setup = Setup::new("equi");
     let program = setup.program("spinning_pool").args(["computes"]).start();
     let spins = setup.program("spinning_pool").start();
@@ -123,7 +137,7 @@ fn a_pool_that_waits_for_nobody_is_adopted_only_if_its_user_says_so() {
 
 #[test]
 fn a_pool_that_has_bound_its_threads_takes_turns_where_they_are() {
-    needs!(can_take_turns(), "root, and a freezer of control groups");
+    needs!(can_manage_pools(), "{NEEDS}");
     let setup = Setup::new("equi");
     let start = || setup.program("spinning_pool").args(["binds"]).start();
     let (a, b) = (start(), start());

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Most bytes of a command line that count.
 pub const MAX_ARGUMENTS: u64 = 1 << 20;
 /// Most files with code in one process; Python with scikit-learn has 250.
-const MAX_MODULES: usize = 4096;
+pub(crate) const MAX_MODULES: usize = 4096;
 /// Most objections; Python with scikit-learn, LightGBM and XGBoost has 20.
 const MAX_OBJECTIONS: usize = 64;
 

@@ -1,8 +1,7 @@
 //! The code of a process at the places where samples found its threads.
 
 use crate::mappings::{Mapping, mappings};
-use crate::module::Opened;
-use crate::process::open;
+use crate::process::{MAX_MODULES, open};
 use crate::waiting::{AROUND, waits};
 use std::collections::HashMap;
 use std::os::unix::fs::FileExt;
@@ -18,8 +17,10 @@ const AGAIN: Duration = Duration::from_millis(500);
 pub struct SampledCode {
     pid: u32,
     folder: PathBuf,
-    code: Vec<(Mapping, Option<Opened>)>,
+    code: Vec<Mapping>,
+    /// When `code` was read,
     read: Option<Instant>,
+    /// and what has been found in it since.
     known: HashMap<u64, Option<bool>>,
 }
 
@@ -36,22 +37,16 @@ impl SampledCode {
         if let Some(known) = self.known.get(&address) {
             return *known;
         }
-        if self.at(address).is_none() && self.read.is_none_or(|at| at.elapsed() >= AGAIN) {
+        if self.mapping(address).is_none() && self.read.is_none_or(|at| at.elapsed() >= AGAIN) {
             self.read = Some(Instant::now());
+            self.known.clear();
             let found = mappings(self.pid, &self.folder.join("maps")).map(|(found, _)| found);
-            let opened = |mapping| {
-                let file = open(&self.folder, &mapping).ok();
-                (mapping, file)
-            };
-            self.code = found.unwrap_or_default().into_iter().map(opened).collect();
+            self.code = found.unwrap_or_default();
+            self.code.truncate(MAX_MODULES);
         }
-        let waits = self.at(address).and_then(|(file, offset)| {
-            let begin = offset.saturating_sub(AROUND as u64);
-            let mut bytes = vec![0; 2 * AROUND];
-            let read = file.file.read_at(&mut bytes, begin).ok()?;
-            bytes.truncate(read);
-            Some(waits(&bytes, usize::try_from(offset - begin).ok()?))
-        });
+        // It may be in a library that has been loaded since.
+        let mapping = self.mapping(address)?;
+        let waits = self.look(mapping, address);
         if self.known.len() >= MOST_PLACES {
             self.known.clear();
         }
@@ -59,9 +54,35 @@ impl SampledCode {
         waits
     }
 
-    /// The file with the code at an address, and where in it.
-    fn at(&self, address: u64) -> Option<(&Opened, u64)> {
-        let (mapping, file) = self.code.iter().find(|(it, _)| (it.start..it.end).contains(&address))?;
-        Some((file.as_ref()?, address - mapping.start + mapping.offset))
+    fn mapping(&self, address: u64) -> Option<&Mapping> {
+        self.code.iter().find(|it| (it.start..it.end).contains(&address))
+    }
+
+    /// Opens the file only for this: a process may have hundreds.
+    fn look(&self, mapping: &Mapping, address: u64) -> Option<bool> {
+        let file = open(&self.folder, mapping).ok()?.file;
+        let offset = address - mapping.start + mapping.offset;
+        let begin = offset.saturating_sub(AROUND as u64);
+        let mut bytes = vec![0; 2 * AROUND];
+        let read = file.read_at(&mut bytes, begin).ok()?;
+        bytes.truncate(read);
+        Some(waits(&bytes, usize::try_from(offset - begin).ok()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_of_this_process_is_found_and_other_places_are_not_known() {
+        let (pid, folder) = (std::process::id(), Path::new("/proc/self"));
+        let mut code = SampledCode::new(pid, folder);
+        let here = code_of_this_process_is_found_and_other_places_are_not_known as fn() as usize as u64;
+        assert!(code.waits(here).is_some());
+        assert_eq!(code.waits(4096), None);
+        // Its mappings have just been read.
+        assert_eq!((code.waits(8192), code.known.len()), (None, 1));
+        assert_eq!(SampledCode::new(4_194_400, Path::new("/proc/4194400")).waits(here), None);
     }
 }

@@ -481,3 +481,32 @@ fn programs_of_one_user_and_name_are_numbered_and_other_users_do_not_count() {
     registry.detach(ProgramId(1));
     assert_eq!(registry.number_for(7, "cg"), 1);
 }
+
+#[test]
+fn bound_threads_keep_their_pus_for_their_turns_until_they_need_none() {
+    let pus = |list: &str| list.parse::<PuSet>().unwrap();
+    let kept = |own: &str, masks: &[&str]| {
+        let mut p = program(1);
+        p.reach.own = pus(own);
+        p.reach.usable = pus(own);
+        p.reach.binding = Binding::Own;
+        p.reach.alone = Some("it binds its threads itself".into());
+        let masks: Vec<PuSet> = masks.iter().map(|mask| pus(mask)).collect();
+        let can_be = p.reach.keep(&masks, &pus("0-7"));
+        assert_eq!(can_be, p.reach.alone.is_none());
+        (can_be, p)
+    };
+    // A main thread that isn't bound needs a PU more.
+    assert_eq!(kept("0-7", &["0-7", "1", "2"]).1.reach.usable, pus("0-2"));
+    assert_eq!(kept("0-7", &["3", "1", "2"]).1.reach.usable, pus("1-3"));
+    // One that is bound.
+    assert_eq!(kept("0", &["0", "1"]).1.reach.usable, pus("0-1"));
+    assert!(!kept("0-7", &["0-7", "0-7"]).0 && !kept("0-9", &["8", "9"]).0);
+    let mut p = kept("0-7", &["1", "2"]).1;
+    p.reach.follow(&pus("0-1"), false, |_| None);
+    assert_eq!(p.reach.usable, pus("1"));
+    p.code.find_rigid("it spins".into());
+    p.evidence.seen = Some(Seen { yields: true, ..seen(0, 0) });
+    assert!(p.learn_yields());
+    assert!(p.reach.binding == Binding::Own && p.reach.alone.is_some());
+}

@@ -2,7 +2,7 @@
 //! no code of ours in them at all.
 //!
 //! Who is *watched* (by `scaf run` or `scaf adopt`) is looked at ten times a second, with its
-//! descendants; more often while one that has several runnable threads and hasn't attached is new. Samples
+//! descendants; more often while one is new or has several runnable threads since just now. Samples
 //! say whether such a process's threads wait for each other by spinning ([`super::computing`]). If so it is
 //! adopted, needs all its contexts at once, and beside others takes turns. If not, the kernel shares the
 //! machine well between it and others, and it is adopted only if its user said so (`scaf adopt`); then it
@@ -22,9 +22,10 @@ use scaf_policy::ProgramId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Time between two looks, and while more has to be known soon.
+/// Time between two looks, and while a process is new or more has to be known of it soon.
 const LOOK: Duration = Duration::from_millis(100);
 const SOON: Duration = Duration::from_millis(30);
+const NEW: Duration = Duration::from_secs(1);
 /// Most processes that are looked at for one watched one, and first and last threads of each.
 const MOST_PROCESSES: usize = 64;
 const MOST_THREADS: usize = 32;
@@ -84,6 +85,8 @@ pub(super) struct Adopted {
     clocks: BTreeMap<ProgramId, (u64, u64)>,
     numbers: u64,
     looked: Option<Instant>,
+    /// When the latest one was watched.
+    latest: Option<Instant>,
 }
 
 impl Adopted {
@@ -92,6 +95,7 @@ impl Adopted {
         let Ok(stat) = observer.process(peer.pid).stat() else { return false };
         self.watched.retain(peer.uid, |it| it.peer.pid != peer.pid && is_there(observer, it));
         self.released.remove(peer.uid, peer.pid);
+        self.latest = Some(Instant::now());
         self.watched.add(peer.uid, Watched { peer, starttime: stat.starttime, limits, is_asked });
         true
     }
@@ -101,7 +105,6 @@ impl Adopted {
         let (uid, pid) = (peer.uid, peer.pid);
         let watched = self.watched.of(uid).any(|it| it.peer.pid == pid);
         self.watched.retain(uid, |it| it.peer.pid != pid);
-        self.computing.clear();
         self.released.add(observer, uid, pid);
         watched
     }
@@ -116,7 +119,8 @@ impl Adopted {
     }
 
     fn interval(&self) -> Duration {
-        if self.computing.values().any(Computing::is_young) { SOON } else { LOOK }
+        let is_new = self.latest.is_some_and(|at| at.elapsed() < NEW);
+        if is_new || self.computing.values().any(Computing::is_young) { SOON } else { LOOK }
     }
 
     /// Looks for processes that have to be adopted, if it is time; for those that spin only where there are
@@ -130,17 +134,24 @@ impl Adopted {
     ) -> Found {
         let now = Instant::now();
         let mut found = Found::default();
-        if !self.is_watching() || self.looked.is_some_and(|at| now < at + self.interval()) {
+        if !self.is_watching() {
+            self.computing.clear();
+            return found;
+        }
+        if self.looked.is_some_and(|at| now < at + self.interval()) {
             return found;
         }
         self.looked = Some(now);
         let users: Vec<u32> = self.watched.all().map(|it| it.peer.uid).collect();
         users.into_iter().for_each(|uid| self.watched.retain(uid, |it| is_there(observer, it)));
         let mut before = std::mem::take(&mut self.computing);
+        let mut are_all_looked_at = true;
         let mut met = BTreeSet::new();
-        for watched in self.watched.all() {
+        let asked = self.watched.all().filter(|it| it.is_asked);
+        for watched in asked.chain(self.watched.all().filter(|it| !it.is_asked)) {
             let owner = watched.peer.owner;
             if budget.is_spent(owner, talk.is_trusted(owner), now) {
+                are_all_looked_at = false;
                 continue;
             }
             let family = family(observer, watched.peer.pid, |child| self.released.has(observer, child));
@@ -184,7 +195,10 @@ impl Adopted {
                         found.spinning.push(program.identity.id);
                     }
                     self.computing.insert(pid, computing);
-                } else if !sockets::listens(&process) {
+                } else if sockets::listens(&process) {
+                    computing.put_off();
+                    self.computing.insert(pid, computing);
+                } else {
                     self.numbers += 1;
                     let id = ProgramId(FIRST + self.numbers);
                     let threads = u32::try_from(runnable.len()).unwrap_or(u32::MAX).min(65_535);
@@ -192,6 +206,9 @@ impl Adopted {
                     found.new.push(New { id, peer, limits, threads, spins: spins == Some(true) });
                 }
             }
+        }
+        if !are_all_looked_at {
+            self.computing.extend(before);
         }
         found
     }
@@ -231,8 +248,9 @@ impl Adopted {
 /// Whether a program needn't be looked at.
 fn is_known(program: &Program) -> bool {
     // One that hasn't met a region may never meet one.
-    let is_left = program.phase.starting || program.reach.binding == Binding::Own;
-    !(is_left || is_adopted(program.identity.id)) || program.code.rigid().is_some()
+    let may_spin = program.phase.starting || program.reach.binding == Binding::Own;
+    let takes_turns = program.code.rigid().is_some() && program.reach.alone.is_none();
+    !(may_spin || is_adopted(program.identity.id)) || takes_turns
 }
 
 /// Whether a program is managed from outside.

@@ -7,9 +7,9 @@ use super::requests::numbers_alike;
 use crate::config::Gang;
 use crate::control::LimitValues;
 use crate::observe::{affinity, clock};
-use crate::registry::{Binding, Code, Evidence, Grant, Limits, Phase, Program};
+use crate::registry::{Code, Evidence, Grant, Limits, Phase, Program};
 use crate::talk::Peer;
-use scaf_policy::ProgramId;
+use scaf_policy::{ProgramId, PuSet};
 use scaf_proto::hello::{ATTACH, Hello};
 
 const SPINS: &str = "its threads wait for each other by spinning, in no runtime that is known";
@@ -63,10 +63,9 @@ impl Daemon {
         let around = (&self.observer, &self.talk);
         let found = self.adopted.find(&self.registry, around, &mut self.budget, turns);
         for (owner, pid, e) in found.unseen {
-            let why = "whether process";
-            let advice = "it is managed only if it is adopted; see kernel.perf_event_paranoid (sysctl)";
-            self.limiters
-                .warn(owner, format_args!("{why} {pid} waits by spinning can't be seen ({e}): {advice}"));
+            let advice = "see kernel.perf_event_paranoid (sysctl)";
+            let what = format_args!("whether process {pid} waits by spinning can't be seen: {e}; {advice}");
+            self.limiters.warn(owner, what);
         }
         for new in found.new {
             let (pid, owner) = (new.peer.pid, new.peer.owner);
@@ -95,9 +94,6 @@ impl Daemon {
         let (id, peer) = (new.id, new.peer);
         let process = self.observer.process(peer.pid);
         let stat = process.stat()?;
-        if let Some(starting) = self.registry.by_pid(peer.pid).map(|program| program.identity.id) {
-            self.detach(starting);
-        }
         let hello = Hello::new(ATTACH, new.threads.max(2));
         let (reach, set) = self.reach(&peer, &stat, &hello)?;
         let (now_ns, cpu_ns) = (clock::now_ns(), self.observer.cpu_ns(peer.pid).unwrap_or(0));
@@ -110,6 +106,9 @@ impl Daemon {
         }
         let limits = Limits { natural: hello.natural, ..UNLIMITED }.changed(new.limits);
         let limits = limits.map_err(anyhow::Error::msg)?;
+        if let Some(starting) = self.registry.by_pid(peer.pid).map(|program| program.identity.id) {
+            self.detach(starting);
+        }
         self.registry.attach(Program {
             identity,
             limits: limits.permitted(self.scope, peer.uid),
@@ -128,20 +127,20 @@ impl Daemon {
     }
 
     /// A program's threads wait for each other by spinning. If it has bound them, they stay where they are:
-    /// for its turn it has all their PUs.
+    /// for its turn it has their PUs.
     fn find_spinning(&mut self, id: ProgramId) {
-        let (pus, is_pretended) = (&self.capacity.limits.pus, self.capacity.is_pretended);
         let Some(program) = self.registry.get_mut(id) else { return };
         program.code.find_rigid(SPINS.into());
         if program.reach.alone.is_some() {
-            let threads = self.observer.process(program.identity.pid).threads().unwrap_or_default();
-            let masks = threads.into_iter().filter_map(|tid| affinity(tid).ok());
-            program.reach.own = masks.fold(program.reach.own.clone(), |all, mask| all.union(&mask));
-            program.reach.binding = Binding::Kept;
-            program.reach.alone = None;
-            program.reach.follow(pus, is_pretended, |_| None);
-            let all = u32::try_from(program.reach.usable.len()).unwrap_or(u32::MAX);
-            program.limits.natural = program.limits.natural.max(all);
+            let pid = program.identity.pid;
+            let threads = self.observer.process(pid).threads().unwrap_or_default();
+            let masks: Vec<PuSet> = threads.into_iter().filter_map(|tid| affinity(tid).ok()).collect();
+            if !program.reach.keep(&masks, &self.capacity.limits.pus) {
+                return;
+            }
+            program.limits.natural = u32::try_from(program.reach.usable.len()).unwrap_or(u32::MAX);
+            let (cpu_ns, age_s) = (self.observer.cpu_ns(pid).unwrap_or(0), age_s(program.identity.starttime));
+            self.load.attach(id, clock::now_ns(), cpu_ns, age_s);
         }
         self.timers.ask();
     }

@@ -11,11 +11,12 @@ const LOOKS: u8 = 3;
 const MISSES: u8 = 5;
 /// Looks for which it is looked at more often.
 const YOUNG: u8 = 20;
-/// Samples from which it is known that threads spin, and that they don't.
-const ENOUGH: u32 = 12;
-const PLENTY: u32 = 40;
-/// A pool that waits for itself waits for more of its time than this.
+/// A pool that waits for itself waits for a quarter of its time or more. So many samples tell, and fewer if
+/// half of them wait.
 const WAITS: f64 = 0.25;
+const PLENTY: u32 = 40;
+const CLEARLY_WAITS: f64 = 0.5;
+const ENOUGH: u32 = 12;
 /// Samples that count: earlier ones count half.
 const MEMORY: u32 = 200;
 
@@ -57,6 +58,11 @@ impl Computing {
         self.looks < YOUNG && self.spins().is_none()
     }
 
+    /// It isn't adopted for now: asks for a few looks more.
+    pub fn put_off(&mut self) {
+        self.looks = 0;
+    }
+
     pub fn is_computing(&self) -> bool {
         self.looks >= LOOKS
     }
@@ -65,8 +71,8 @@ impl Computing {
     pub fn spins(&self) -> Option<bool> {
         let share = f64::from(self.seen.waiting) / f64::from(self.seen.all.max(1));
         match self.seen.all {
-            ENOUGH.. if share >= WAITS => Some(true),
-            PLENTY.. => Some(false),
+            PLENTY.. => Some(share >= WAITS),
+            ENOUGH.. if share >= CLEARLY_WAITS => Some(true),
             _ => None,
         }
     }
@@ -85,7 +91,8 @@ mod tests {
     fn many_samples_say_that_threads_don_t_spin_and_fewer_that_they_do() {
         let spins = |all, waiting| Computing { seen: Seen { all, waiting }, ..Computing::default() }.spins();
         assert_eq!([spins(0, 0), spins(11, 11), spins(39, 1)], [None; 3]);
-        assert_eq!([spins(12, 3), spins(200, 50)], [Some(true); 2]);
+        assert_eq!([spins(12, 5), spins(39, 19)], [None; 2]);
+        assert_eq!([spins(12, 6), spins(39, 20), spins(40, 10), spins(200, 50)], [Some(true); 4]);
         assert_eq!([spins(40, 9), spins(200, 49)], [Some(false); 2]);
     }
 

@@ -127,10 +127,37 @@ impl Reach {
         self.priority.is_background() || self.cgroup.weight == Some(0.0)
     }
 
+    /// Its threads, with these affinities, stay on the PUs to which it has bound them, and it isn't left
+    /// alone for that. False if it has bound none, or none of their PUs can be allocated.
+    pub fn keep(&mut self, masks: &[PuSet], pus: &PuSet) -> bool {
+        let bound = masks.iter().filter(|mask| **mask != self.own);
+        let Some(mut bound) = bound.cloned().reduce(|all, mask| all.union(&mask)) else { return false };
+        if masks.contains(&self.own) {
+            // A thread that isn't bound needs one more.
+            self.own.difference(&bound).iter().next().map(|pu| bound.insert(pu));
+        }
+        let usable = usable(&bound, pus, &self.cgroup);
+        let can_be = !usable.is_empty();
+        if can_be {
+            (self.usable, self.binding, self.alone, self.stranded) = (usable, Binding::Kept, None, false);
+        }
+        can_be
+    }
+
+    /// It is left alone again for the threads that it has bound.
+    pub fn keep_no_more(&mut self) {
+        if self.binding == Binding::Kept {
+            self.binding = Binding::Own;
+            self.alone = Some("it binds its threads itself".into());
+        }
+    }
+
     /// Updates which PUs can be allocated, or are `pretended`; `bound` says why a stranded program stays
     /// alone.
     pub fn follow(&mut self, pus: &PuSet, pretended: bool, bound: impl FnOnce(&PuSet) -> Option<String>) {
-        self.usable = if pretended { pus.clone() } else { usable(&self.own, pus, &self.cgroup) };
+        // Threads that are bound can't use other PUs.
+        let own = if self.binding == Binding::Kept { &self.usable } else { &self.own };
+        self.usable = if pretended { pus.clone() } else { usable(own, pus, &self.cgroup) };
         if self.usable.is_empty() && self.alone.is_none() {
             self.alone = Some(no_pus(&self.own, pus));
             self.stranded = true;

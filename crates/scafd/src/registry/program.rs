@@ -220,6 +220,9 @@ impl Program {
         if before.is_some() && self.reach.alone == before {
             self.reach.alone = None;
         }
+        if before.is_some() {
+            self.reach.keep_no_more();
+        }
         before.is_some()
     }
 

@@ -24,7 +24,7 @@ pub(crate) fn stubs(code: &[u8], address: u64) -> impl Iterator<Item = (u64, [u6
     })
 }
 
-/// Whether code ends with `pause`, or with a call of the kernel that yields as libraries make it: who is behind
+/// Whether code ends with `pause`, or with the system call that yields, as libraries make it: who is behind
 /// it waits.
 pub(crate) fn waits_before(code: &[u8]) -> bool {
     const PAUSE: [u8; 2] = [0xf3, 0x90];
