@@ -247,8 +247,10 @@ impl Adopted {
 
 /// Whether a program needn't be looked at.
 fn is_known(program: &Program) -> bool {
-    // One that hasn't met a region may never meet one.
-    let may_spin = program.phase.starting || program.reach.binding == Binding::Own;
+    // One that hasn't met a region may never meet one. Who is left alone because he binds threads that are no
+    // known runtime's may have a pool.
+    let binds_others = program.reach.binding == Binding::Own && program.code.modules() == 0;
+    let may_spin = program.phase.starting || binds_others;
     let takes_turns = program.code.rigid().is_some() && program.reach.alone.is_none();
     !(may_spin || is_adopted(program.identity.id)) || takes_turns
 }
