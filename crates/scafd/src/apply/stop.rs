@@ -207,7 +207,7 @@ impl Stoppable {
     }
 
     fn is_there(&self, root: &Path) -> bool {
-        Observer::new(root).process(self.pid).stat().is_ok_and(|stat| stat.starttime == self.starttime)
+        Observer::new(root).process(self.pid).is_since(self.starttime)
     }
 
     /// Its start time in clock ticks.

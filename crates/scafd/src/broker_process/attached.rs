@@ -112,5 +112,5 @@ impl Attached {
 }
 
 fn is_there(observer: &Observer, who: Who) -> bool {
-    observer.process(who.pid).stat().is_ok_and(|stat| stat.starttime == who.starttime)
+    observer.process(who.pid).is_since(who.starttime)
 }

@@ -261,7 +261,7 @@ pub(super) fn is_adopted(id: ProgramId) -> bool {
 }
 
 fn is_there(observer: &Observer, watched: &Watched) -> bool {
-    observer.process(watched.peer.pid).stat().is_ok_and(|stat| stat.starttime == watched.starttime)
+    observer.process(watched.peer.pid).is_since(watched.starttime)
 }
 
 /// A process and its descendants, the nearest first, but for those and theirs.

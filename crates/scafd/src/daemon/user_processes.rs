@@ -33,7 +33,7 @@ impl UserProcesses {
 }
 
 fn is_there(observer: &Observer, known: &Known) -> bool {
-    observer.process(known.pid).stat().is_ok_and(|stat| stat.starttime == known.starttime)
+    observer.process(known.pid).is_since(known.starttime)
 }
 
 #[cfg(test)]

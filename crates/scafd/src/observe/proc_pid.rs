@@ -96,6 +96,11 @@ impl Process {
         parse(&text).ok_or_else(|| self.not_understood("stat"))
     }
 
+    /// Whether it is there, and is the one that started then: its number may be another one's by now.
+    pub fn is_since(&self, starttime: u64) -> bool {
+        self.stat().is_ok_and(|stat| stat.starttime == starttime)
+    }
+
     /// Whether it is stopped by a signal or by a debugger.
     pub fn is_stopped(&self) -> bool {
         matches!(state(&self.folder), Some('T' | 't'))

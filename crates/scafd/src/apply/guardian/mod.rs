@@ -128,7 +128,7 @@ impl Guardian {
             let observer = Observer::new(Path::new("/"));
             let ended = |(pid, at): (&u32, &usize)| {
                 let starttime = self.table.entries[*at].starttime.load(Ordering::Relaxed);
-                observer.process(*pid).stat().map_or(true, |stat| stat.starttime != starttime).then_some(*pid)
+                (!observer.process(*pid).is_since(starttime)).then_some(*pid)
             };
             let ended: Vec<u32> = self.places.iter().filter_map(ended).collect();
             ended.into_iter().for_each(|pid| self.clear(pid));

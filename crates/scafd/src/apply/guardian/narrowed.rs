@@ -41,7 +41,7 @@ pub(super) fn give_back(all: &[Narrowed]) {
     // Afterwards, because a program may have any number of children.
     let programs: Vec<u32> = all.iter().map(|one| one.pid).collect();
     for one in all {
-        if observer.process(one.pid).stat().is_ok_and(|stat| stat.starttime == one.starttime) {
+        if observer.process(one.pid).is_since(one.starttime) {
             one.free_children(&observer, one.pid, &programs, GENERATIONS);
         }
     }
