@@ -40,6 +40,7 @@ mod never_worse;
 mod park;
 mod permission;
 mod presence;
+mod process_trees;
 mod processes;
 mod profiles;
 mod real_programs;

@@ -61,6 +61,9 @@ pub struct Program {
     /// Its user. Each user is due as much as any other ([`Users`]).
     #[serde(default)]
     pub user: u32,
+    /// Its process tree: a user's programs of the same one have one share together. 0: it is alone in one.
+    #[serde(default)]
+    pub tree: u64,
     /// The least contexts its user asked for, honoured as far as the capacity permits. 0 means 1.
     pub min: u32,
     /// The largest number of contexts its user allows. `u32::MAX` means no limit, 0 is read as 1.
@@ -103,6 +106,7 @@ impl Program {
         Program {
             id,
             user: 0,
+            tree: 0,
             min: 1,
             max: u32::MAX,
             weight: 1.0,
@@ -161,7 +165,7 @@ pub struct Turn {
     pub members: Vec<ProgramId>,
 }
 
-/// Programs of one user that share contexts, for they are more than these.
+/// Programs of one user or process tree that share contexts, for they are more than these.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Pool {
     /// How many contexts, at least 1.

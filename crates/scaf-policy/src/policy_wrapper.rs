@@ -1,5 +1,6 @@
-//! Wrapper around every policy: removes idle programs and those in the background, and builds rounds of turns
-//! for programs that can only share in time: rigid ones, and programs that outnumber contexts.
+//! Wrapper around every policy: removes idle programs and those in the background, joins those of a process
+//! tree ([`trees`]), and builds rounds of turns for programs that can only share in time: rigid ones, and
+//! programs that outnumber contexts.
 //! 1. If the rigid programs fit at once and leave the others at least half of their due, nobody takes turns.
 //! 2. Else, if contexts for the others can be set aside for good, they run always, and the rigid ones take
 //!    turns on the rest. What no turn uses is the others', too.
@@ -10,6 +11,7 @@
 //! program or all malleable ones together; its *rate* is the share of time in which it is due to run.
 
 mod round;
+mod trees;
 
 use crate::allocation::slices;
 use crate::policies::{ByUser, ta::Ta};
@@ -61,6 +63,16 @@ pub fn allocate(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]
 }
 
 fn among(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
+    match trees::join(machine, programs).filter(|_| policy.divides()) {
+        None => among_joined(policy, machine, programs),
+        Some(joined) => {
+            let allocation = among_joined(policy, machine, &joined.programs);
+            joined.apart(machine, allocation, programs)
+        }
+    }
+}
+
+fn among_joined(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
     let mut sorted: Vec<&Program> = programs.iter().collect();
     // Ties and sums don't depend on the caller's order.
     sorted.sort_by_key(|program| program.id);

@@ -289,6 +289,7 @@ impl<'a> Simulation<'a> {
             && program.serial_since().is_some_and(|since_s| self.now_s - since_s >= SERIAL_S - TOGETHER_S);
         Program {
             id: program.id,
+            tree: 0,
             user: spec.user,
             min: spec.min,
             max: spec.max.unwrap_or(u32::MAX),

@@ -14,7 +14,7 @@ pub fn run(flags: &cli::Adopt) -> Result<ExitCode> {
     for pid in &flags.pids {
         let request = match flags.release {
             true => Request::Release(*pid),
-            false => Request::Adopt(*pid, LimitValues::default()),
+            false => Request::Adopt { pid: *pid, limits: LimitValues::default(), each: flags.each },
         };
         match daemon::ask(&socket, &request)? {
             Reply::Adopted(true) => {}

@@ -265,9 +265,10 @@ pub fn is_better_molded(socket: &Path, program: &Path) -> bool {
     matches!(ask_within(SHORT_PATIENCE, socket, &Request::Mold(FileId::of(&file))), Ok(Reply::Mold(true)))
 }
 
-/// Has the daemon manage this process from outside, and what it starts, where they don't attach.
-pub fn adopt_self(socket: &Path, limits: LimitValues) {
-    let _ = ask_within(SHORT_PATIENCE, socket, &Request::Adopt(0, limits));
+/// Has the daemon manage this process from outside, and what it starts, where they don't attach. They have
+/// one share together, unless `each` is to have its own.
+pub fn adopt_self(socket: &Path, limits: LimitValues, each: bool) {
+    let _ = ask_within(SHORT_PATIENCE, socket, &Request::Adopt { pid: 0, limits, each });
 }
 
 /// Decisions from the daemon's journal.

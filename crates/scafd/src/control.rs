@@ -55,8 +55,16 @@ pub enum Request {
     /// A thread of the process that asks has all its PUs again: [`Reply::Binds`]. The number means nothing.
     BindsNoMore(u32),
     /// Manage the process of that number and its descendants from outside, where they compute on several
-    /// threads and don't attach: [`Reply::Adopted`]. 0 is the one that asks. For its user and root.
-    Adopt(u32, LimitValues),
+    /// threads and don't attach: [`Reply::Adopted`]. 0 is the one that asks. For its user and root. They have
+    /// one share together, unless `each` is to have its own.
+    Adopt {
+        /// The process.
+        pid: u32,
+        /// Its limits.
+        limits: LimitValues,
+        /// Whether each program that it starts is one by itself.
+        each: bool,
+    },
     /// Manage them no more: [`Reply::Adopted`], true if they were.
     Release(u32),
     /// Whether that executable, which is about to be started by the user who asks, had better start with as

@@ -28,6 +28,7 @@ pub(crate) fn program(id: u64) -> Program {
         name: "p".into(),
         executable: "/p".into(),
         step: None,
+        tree: 0,
         attached_ns: 0,
     };
     let limits = Limits { natural: 8, min: 1, max: 0, weight: 1.0 };

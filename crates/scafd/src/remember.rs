@@ -210,7 +210,7 @@ pub fn answer(memory: &mut Profiles, request: &Request) -> Reply {
         | Request::History(_)
         | Request::Machine
         | Request::AffinityOf(_)
-        | Request::Adopt(..)
+        | Request::Adopt { .. }
         | Request::Release(_)
         | Request::Binds(_)
         | Request::BindsNoMore(_)

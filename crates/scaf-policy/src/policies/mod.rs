@@ -22,6 +22,7 @@ mod taco;
 mod unmanaged;
 
 pub(crate) use by_user::ByUser;
+pub(crate) use equi::Equi;
 
 use crate::{Policy, Settings};
 

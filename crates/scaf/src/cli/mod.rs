@@ -119,6 +119,9 @@ pub struct Run {
     /// programs that can't follow a grant, such as those whose spinning isn't recognised
     #[arg(long)]
     pub mold: bool,
+    /// Each program that it starts has its own share of the contexts [default: all have one together]
+    #[arg(long)]
+    pub each: bool,
     /// At its end, print a line on standard error: its contexts, its speedup, and its speedup with equal
     /// parts
     #[arg(short, long)]
@@ -135,6 +138,9 @@ pub struct Adopt {
     /// Manage them no more: they have the affinity that they had
     #[arg(long)]
     pub release: bool,
+    /// Each program that they start has its own share of the contexts [default: all have one together]
+    #[arg(long, conflicts_with = "release")]
+    pub each: bool,
     /// Process ids
     #[arg(required = true, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pub pids: Vec<u32>,

@@ -16,9 +16,19 @@ const SPINS: &str = "its threads wait for each other by spinning, in no runtime 
 const UNLIMITED: Limits = Limits { natural: 1, min: 1, max: 0, weight: 1.0 };
 
 impl Daemon {
-    /// Watches the process of that number, or for 0 the one that asks, for its user or root.
-    pub(super) fn watch(&mut self, peer: Peer, number: u32, limits: LimitValues) -> Result<(), String> {
+    /// Watches the process of that number, or for 0 the one that asks, for its user or root. What it starts
+    /// is one program with it, or `each` is one.
+    pub(super) fn watch(
+        &mut self,
+        peer: Peer,
+        number: u32,
+        limits: LimitValues,
+        each: bool,
+    ) -> Result<(), String> {
         UNLIMITED.changed(limits)?;
+        if number == 0 && !each {
+            self.trees.begin(&self.observer, peer.uid, peer.pid);
+        }
         if self.apply.broker().is_some() {
             return Err("the daemon for all users doesn't manage programs from outside".into());
         }
@@ -26,6 +36,9 @@ impl Daemon {
         let started = self.observer.process(whose.pid).stat().map_err(|_| "the process has ended")?.starttime;
         if whose.pid == peer.pid && started > peer.accepted {
             return Err("the process has ended".into());
+        }
+        if !each {
+            self.trees.begin(&self.observer, whose.uid, whose.pid);
         }
         let watches = self.adopted.watch(&self.observer, whose, limits, number != 0);
         watches.then_some(()).ok_or_else(|| "the process has ended".into())

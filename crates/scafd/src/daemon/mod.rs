@@ -21,6 +21,7 @@ mod mpi_loans;
 mod new_threads;
 mod parts;
 mod per_user;
+mod process_trees;
 mod profile_recall;
 mod recently_detached;
 mod requests;

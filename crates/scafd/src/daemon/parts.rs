@@ -9,6 +9,7 @@ use super::measure::Meters;
 use super::move_budget::MoveBudget;
 use super::mpi_loans::Loans;
 use super::per_user::PerUser;
+use super::process_trees::ProcessTrees;
 use super::profile_recall::Profiles;
 use super::recently_detached::RecentlyDetached;
 use super::spinning::Spinning;
@@ -104,6 +105,7 @@ pub struct Daemon {
     pub(super) detached: RecentlyDetached,
     pub(super) bound: UserProcesses,
     pub(super) adopted: Adopted,
+    pub(super) trees: ProcessTrees,
     pub(super) profiles: Profiles,
     /// What `scaf check` tried out lately.
     pub(super) tried: PerUser<Tried>,
@@ -142,6 +144,7 @@ impl Daemon {
             detached: RecentlyDetached::default(),
             bound: UserProcesses::default(),
             adopted: Adopted::default(),
+            trees: ProcessTrees::default(),
             profiles: Profiles::new(remember),
             tried: PerUser::default(),
             history: History::default(),

@@ -22,6 +22,8 @@ pub struct Identity {
     pub name: String,
     /// Counts its user's programs of that name, from 1 on.
     pub number: u32,
+    /// The number of its process tree.
+    pub tree: u64,
     /// The path of its executable; empty if unknown.
     pub executable: PathBuf,
     /// Its step of a Slurm job.

@@ -98,6 +98,7 @@ impl Program {
         scaf_policy::Program {
             id: self.identity.id,
             user: self.identity.owner,
+            tree: self.identity.tree,
             min: self.limits.min.min(self.most()),
             max: self.most(),
             weight: self.weight(),

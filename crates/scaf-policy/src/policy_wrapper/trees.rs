@@ -1,0 +1,208 @@
+//! Process trees: the programs of one (`make -j`, joblib's workers, MPI's ranks) are decided about as one
+//! program, which has the sum of their speedups. What it gets is divided among them in equal parts.
+//!
+//! Rigid programs need all their contexts at once, so each stays by itself, with a part of the tree's weight.
+
+use crate::policies::Equi;
+use crate::{Allocation, Dop, Machine, Policy, Pool, Program, ProgramId, Share};
+use std::collections::BTreeMap;
+
+/// Programs, those of each tree joined.
+pub(super) struct Joined {
+    pub programs: Vec<Program>,
+    /// The members of those that stand for several, by the number that they have: that of the first.
+    of: BTreeMap<ProgramId, Vec<Program>>,
+}
+
+/// `None` where each program is the only one of its tree.
+pub(super) fn join(machine: &Machine, programs: &[Program]) -> Option<Joined> {
+    let mut trees: BTreeMap<(u32, u64), Vec<&Program>> = BTreeMap::new();
+    for program in programs.iter().filter(|program| program.tree != 0) {
+        trees.entry((program.user, program.tree)).or_default().push(program);
+    }
+    trees.retain(|_, members| members.len() > 1);
+    if trees.is_empty() {
+        return None;
+    }
+    let mut joined = Joined { programs: Vec::new(), of: BTreeMap::new() };
+    for program in programs {
+        let Some(members) = trees.get(&(program.user, program.tree)) else {
+            joined.programs.push(program.clone());
+            continue;
+        };
+        let (rigid, others): (Vec<&Program>, Vec<&Program>) = members.iter().partition(|it| it.rigid);
+        let units = rigid.len() + usize::from(!others.is_empty());
+        let weight = members.iter().map(|it| it.sane_weight()).fold(0.0, f64::max) / units as f64;
+        if program.rigid || others.len() == 1 {
+            joined.programs.push(Program { weight, ..program.clone() });
+        } else if let Some(first) = others.iter().min_by_key(|it| it.id)
+            && first.id == program.id
+        {
+            joined.programs.push(Program { weight, ..one(machine, first, &others) });
+            joined.of.insert(first.id, others.into_iter().cloned().collect());
+        }
+    }
+    Some(joined)
+}
+
+/// The program that stands for these.
+fn one(machine: &Machine, first: &Program, members: &[&Program]) -> Program {
+    let all = |is: fn(&Program) -> bool| members.iter().all(|it| is(it));
+    // Where they are more than the contexts, each has less than its DoP.
+    let dop = members.iter().map(|it| it.dop).fold(0, u32::saturating_add).min(machine.capacity);
+    let speedup = members.iter().map(|it| Some(it.efficiency? * f64::from(it.dop))).sum::<Option<f64>>();
+    Program {
+        min: members.iter().map(|it| it.floor()).max().unwrap_or(1),
+        max: members.iter().map(|it| it.max).max().unwrap_or(u32::MAX),
+        natural: members.iter().map(|it| it.cap()).fold(0, u32::saturating_add),
+        dop,
+        efficiency: speedup.filter(|_| dop > 0).map(|speedup| (speedup / f64::from(dop)).min(1.0)),
+        curve: Vec::new(),
+        profile: Vec::new(),
+        serial: all(|it| it.serial),
+        idle: all(|it| it.idle),
+        background: all(|it| it.background),
+        team: 0,
+        ..first.clone()
+    }
+}
+
+impl Joined {
+    /// The allocation for all programs, in the order of these, from that for the joined ones.
+    pub fn apart(self, machine: &Machine, mut allocation: Allocation, programs: &[Program]) -> Allocation {
+        let mut shares: BTreeMap<ProgramId, Share> =
+            allocation.shares.drain(..).map(|share| (share.id, share)).collect();
+        for (id, members) in &self.of {
+            let Some(share) = shares.get(id).cloned() else { continue };
+            let Dop::Contexts(capacity) = share.dop else {
+                shares.extend(members.iter().map(|it| (it.id, Share { id: it.id, ..share.clone() })));
+                continue;
+            };
+            for mut own in Equi.allocate(&Machine { capacity, ..machine.clone() }, members).shares {
+                own.reason = format!("{}; within its process tree {}", share.reason, own.reason);
+                shares.insert(own.id, own);
+            }
+            let ids = || members.iter().map(|it| it.id);
+            let turns = allocation.turns.iter_mut().map(|turn| &mut turn.members);
+            let mut is_in_pool = false;
+            for list in turns {
+                replace(list, *id, ids());
+            }
+            for pool in &mut allocation.pools {
+                is_in_pool |= replace(&mut pool.members, *id, ids());
+            }
+            if !is_in_pool && members.len() as u64 > u64::from(capacity) {
+                allocation.pools.push(Pool { contexts: capacity, members: ids().collect() });
+            }
+            allocation.keeps.retain(|(kept, _)| kept != id);
+        }
+        allocation.shares = programs.iter().filter_map(|program| shares.remove(&program.id)).collect();
+        allocation
+    }
+}
+
+/// Puts `by` in the place of `id` in an ordered list. Whether that was in it.
+fn replace(list: &mut Vec<ProgramId>, id: ProgramId, by: impl Iterator<Item = ProgramId>) -> bool {
+    let is_in = list.contains(&id);
+    if is_in {
+        list.retain(|it| *it != id);
+        list.extend(by);
+        list.sort_unstable();
+    }
+    is_in
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Gang, POLICIES, Settings, allocate, by_name};
+    use proptest::prelude::*;
+
+    fn of(tree: u64, id: u64) -> Program {
+        Program { tree, ..Program::new(ProgramId(id), 16) }
+    }
+
+    fn under(policy: &str, capacity: u32, programs: &[Program]) -> Allocation {
+        let machine = Machine { gang: Gang::Spinning, ..Machine::new(capacity, 0.0) };
+        allocate(by_name(policy, &Settings::default()).unwrap().as_mut(), &machine, programs)
+    }
+
+    fn contexts(allocation: &Allocation, ids: std::ops::RangeInclusive<u64>) -> Vec<u32> {
+        ids.map(|id| allocation.contexts(ProgramId(id)).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_tree_has_the_part_of_one_program() {
+        let mut programs: Vec<Program> = (1..=4).map(|id| of(7, id)).collect();
+        programs.extend([of(0, 5), of(8, 6)]);
+        for policy in ["scaf", "curve", "offline", "logm", "spdp", "equi"] {
+            let allocation = under(policy, 12, &programs);
+            assert_eq!(contexts(&allocation, 1..=6), [1, 1, 1, 1, 4, 4], "{policy}");
+            assert!(allocation.shares[0].reason.contains("within its process tree"));
+            assert!(!allocation.shares[4].reason.contains("process tree"));
+        }
+    }
+
+    #[test]
+    fn members_that_are_more_than_their_contexts_share_them() {
+        let mut programs: Vec<Program> = (1..=4).map(|id| of(7, id)).collect();
+        programs.push(of(0, 5));
+        let allocation = under("scaf", 2, &programs);
+        assert_eq!(contexts(&allocation, 1..=5), [1; 5]);
+        let ids: Vec<ProgramId> = (1..=4).map(ProgramId).collect();
+        assert_eq!(allocation.pools, [Pool { contexts: 1, members: ids.clone() }]);
+        // Another user's is in that user's part.
+        programs.iter_mut().take(4).for_each(|program| program.user = 3);
+        assert_eq!(under("scaf", 2, &programs).pools, [Pool { contexts: 1, members: ids }]);
+    }
+
+    #[test]
+    fn its_weight_and_its_limits_count_once() {
+        let limited = |id| Program { max: 3, weight: 2.0, ..of(7, id) };
+        assert_eq!(contexts(&under("equi", 12, &[limited(1), limited(2), of(0, 3)]), 1..=3), [2, 1, 9]);
+        let heavy = |id| Program { weight: 2.0, ..of(7, id) };
+        assert_eq!(contexts(&under("equi", 12, &[heavy(1), heavy(2), of(0, 3)]), 1..=3), [4, 4, 4]);
+    }
+
+    #[test]
+    fn trees_take_turns_as_one_and_rigid_members_each() {
+        let rigid = |tree, id| Program { rigid: true, ..of(tree, id) };
+        let allocation = under("equi", 16, &[of(7, 1), of(7, 2), rigid(0, 3)]);
+        assert_eq!(contexts(&allocation, 1..=3), [8, 8, 16]);
+        assert!((allocation.time_share(ProgramId(1)) - 0.5).abs() < 1e-9);
+        assert_eq!(allocation.time_share(ProgramId(1)), allocation.time_share(ProgramId(2)));
+        let allocation = under("equi", 16, &[rigid(7, 1), rigid(7, 2), rigid(0, 3)]);
+        assert!((allocation.time_share(ProgramId(3)) - 0.5).abs() < 0.02, "{allocation:?}");
+        let allocation = under("taco", 16, &[of(7, 1), of(7, 2), of(7, 3), of(0, 4)]);
+        assert_eq!(contexts(&allocation, 4..=4), [8], "{allocation:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_is_forgotten_and_the_machine_is_enough(
+            trees in prop::collection::vec((0u64..4, 0u32..3, any::<bool>(), any::<bool>(), 1u32..9), 1..9),
+            capacity in 1u32..20, policy in 0..POLICIES.len(),
+        ) {
+            let program = |(at, (tree, user, idle, rigid, natural)): (usize, &(u64, u32, bool, bool, u32))|
+                Program {
+                    user: *user, idle: *idle, rigid: *rigid, natural: *natural, ..of(*tree, at as u64)
+                };
+            let programs: Vec<Program> = trees.iter().enumerate().map(program).collect();
+            let allocation = under(POLICIES[policy].name, capacity, &programs);
+            let ids: Vec<ProgramId> = allocation.shares.iter().map(|share| share.id).collect();
+            prop_assert_eq!(ids, programs.iter().map(|it| it.id).collect::<Vec<_>>());
+            let members = allocation.pools.iter().flat_map(|it| it.members.clone());
+            let in_pools: Vec<ProgramId> = members.collect();
+            let distinct: std::collections::BTreeSet<_> = in_pools.iter().collect();
+            prop_assert_eq!(distinct.len(), in_pools.len(), "nobody is in two pools");
+            let apart = |id| !in_pools.contains(&id) && !allocation.idle.contains(&id);
+            let alone: u32 = programs.iter().filter(|it| apart(it.id) && !it.rigid)
+                .filter_map(|it| allocation.contexts(it.id)).sum();
+            let pools: u32 = allocation.pools.iter().map(|pool| pool.contexts).sum();
+            let name = POLICIES[policy].name;
+            let in_space = ["scaf", "curve", "offline", "logm", "spdp", "equi"].contains(&name);
+            prop_assert!(!in_space || programs.len() as u32 > capacity || alone + pools <= capacity,
+                "{:?}", allocation);
+        }
+    }
+}
