@@ -15,9 +15,8 @@ mod trees;
 
 use crate::allocation::slices;
 use crate::policies::{ByUser, ta::Ta};
-use crate::{Allocation, Dop, Gang, Machine, Policy, Program, ProgramId, Share, Turn, Users, users};
+use crate::{Allocation, Dop, Gang, Machine, Policy, Program, ProgramId, Share, Turn, users};
 use round::{Unit, rates, round};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Part of what is due to the malleable programs that must be left to them, or they get turns of their own.
@@ -67,7 +66,7 @@ fn among(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Al
         None => among_joined(policy, machine, programs),
         Some(joined) => {
             let allocation = among_joined(policy, machine, &joined.programs);
-            joined.apart(machine, allocation, programs)
+            joined.apart((machine, policy.lends()), allocation, programs)
         }
     }
 }
@@ -123,10 +122,7 @@ fn among_joined(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]
     Allocation { shares, turns: plan.turns, pools, ..Allocation::default() }
 }
 
-fn weighed<'a>(machine: &Machine, programs: &'a [Program], sorted: &[&Program]) -> Cow<'a, [Program]> {
-    if machine.users == Users::ByProgram || programs.windows(2).all(|pair| pair[0].user == pair[1].user) {
-        return Cow::Borrowed(programs);
-    }
+fn weighed(machine: &Machine, programs: &[Program], sorted: &[&Program]) -> Vec<Program> {
     let ids = sorted.iter().map(|program| program.id);
     let weights: BTreeMap<ProgramId, f64> = ids.zip(users::weights(machine.users, sorted)).collect();
     let weigh = |program: &Program| Program {

@@ -1,5 +1,6 @@
 //! Each user is due as much time as any other: the weights of a user's programs are scaled to add up to that
-//! of the heaviest. Ten programs of weight 1 beside another user's one have a twentieth of the time each.
+//! of the heaviest. Ten programs of weight 1 beside another user's one have a twentieth of the time each. So
+//! are those of a process tree that aren't joined ([`crate::allocate`]), the rigid ones.
 
 use crate::{Program, Users};
 use std::collections::BTreeMap;
@@ -15,20 +16,30 @@ pub(crate) fn heads(among: Users, programs: &[&Program]) -> Vec<f64> {
 }
 
 fn scaled(among: Users, programs: &[&Program], weight: impl Fn(&Program) -> f64) -> Vec<f64> {
+    let mut trees: BTreeMap<(u32, u64), (f64, f64)> = BTreeMap::new();
+    for program in programs.iter().filter(|program| program.tree != 0) {
+        let (most, sum) = trees.entry((program.user, program.tree)).or_default();
+        *most = weight(program).max(*most);
+        *sum += weight(program);
+    }
+    let in_tree = |program: &Program| {
+        let (most, sum) = trees.get(&(program.user, program.tree)).copied().unwrap_or((1.0, 1.0));
+        weight(program) * (most / sum)
+    };
     // Each user's heaviest weight and the sum of weights.
     let mut users: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for program in programs {
         let (most, sum) = users.entry(program.user).or_default();
         *most = weight(program).max(*most);
-        *sum += weight(program);
+        *sum += in_tree(program);
     }
     if users.len() < 2 || among == Users::ByProgram {
-        return programs.iter().map(|program| weight(program)).collect();
+        return programs.iter().map(|program| in_tree(program)).collect();
     }
     let (most, sum) = users.values().fold((0.0, 0.0), |(a, b), (most, sum)| (a + most, b + sum));
     let scale = |program: &&Program| {
         let (own_most, own_sum) = users.get(&program.user).copied().unwrap_or((1.0, 1.0));
-        weight(program) * own_most / own_sum * (sum / most)
+        in_tree(program) * own_most / own_sum * (sum / most)
     };
     programs.iter().map(scale).collect()
 }

@@ -4,6 +4,7 @@ mod counters;
 mod daemon;
 mod gather;
 mod permission;
+mod pools;
 mod sessions;
 
 use crate::daemon::beside_us;
@@ -32,6 +33,7 @@ struct Findings {
     allowed_pus: String,
     cgroups: host::Cgroups,
     counters: counters::Counters,
+    pools: pools::Pools,
     turns: Turns,
     sessions: sessions::Sessions,
     program: Option<Program>,
@@ -87,10 +89,8 @@ pub fn run(flags: &cli::Doctor) -> Result<ExitCode> {
 fn examine(program: Option<&OsStr>) -> Result<Findings> {
     let (daemon, daemon_missing) = split(daemon::find());
     let (library, library_missing) = split(launch::library().map_err(no_library));
-    let counters = counters::explain(
-        &scafd::observe::counters::examine(Path::new("/")),
-        daemon.as_ref().map(|daemon| daemon.counters),
-    );
+    let counted = scafd::observe::counters::examine(Path::new("/"));
+    let counters = counters::explain(&counted, daemon.as_ref().map(|daemon| daemon.counters));
     Ok(Findings {
         version: env!("CARGO_PKG_VERSION"),
         machine: host::machine(),
@@ -104,6 +104,7 @@ fn examine(program: Option<&OsStr>) -> Result<Findings> {
         allowed_pus: host::allowed().to_string(),
         cgroups: host::cgroups(Path::new("/")),
         counters,
+        pools: pools::Pools::examine(counted.paranoid),
         turns: turns(Path::new("/")),
         sessions: sessions::Sessions::examine(),
         program: program.map(examine_program).transpose()?,
@@ -208,6 +209,7 @@ fn render(found: &Findings) -> String {
         groups.quota.map_or("no CPU quota".into(), |quota| format!("CPU quota of {quota:.2} contexts"));
     line("cgroups", format!("{}, controllers: {}; {quota}", groups.version, list(&groups.controllers)));
     line("counters", mended(&found.counters.said, found.counters.mend.as_deref()));
+    line("pools", mended(&found.pools.said, found.pools.mend.as_deref()));
     line(
         "turns",
         match found.turns.by {
@@ -266,7 +268,7 @@ mod tests {
     #[test]
     fn the_machine_is_examined_without_a_daemon_or_counters() {
         let text = render(&examine(None).unwrap());
-        for part in ["machine", "topology", "counters", "turns", "library"] {
+        for part in ["machine", "topology", "counters", "pools", "turns", "library"] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

@@ -116,6 +116,7 @@ mod tests {
             rigid: false,
             exact: false,
             malleable: false,
+            each: false,
             mold: false,
             verbose: false,
             command: vec!["true".into()],

@@ -1,10 +1,10 @@
 //! The daemon for `scaf run`: a running one, else a new one for this user's session.
 //!
-//! The new daemon outlives the program: it has a process group of its own, which no key of the terminal's
-//! reaches, and none of our files. It is reparented to init at once: the program has no unknown child.
-//! It stays in the program's session, because kernels that group programs by session may keep another one's
-//! from a PU for seconds (docs/internals/mechanisms.md, Fold): the daemon's helper that inspects tesseract
-//! had 0.35 s of CPU time in 3.2 s then, and has it in 1.1 s.
+//! The new daemon outlives the program: it has a process group of its own, so Ctrl-C and Ctrl-Z don't reach
+//! it, and none of our files. It is reparented to init at once, so that the program has no unknown child. It
+//! stays in the session of that first program, because kernels that group programs by session may keep
+//! another session's from a PU for seconds (docs/internals/mechanisms.md, Fold). Within the session, a nice
+//! level of ours would hold it up: if it can't be undone the daemon has a session of its own all the same.
 
 use crate::daemon::{self, Absent};
 use scafd::paths::{self, Scope};
@@ -64,7 +64,7 @@ fn start(program: &Path, socket: &Path) -> std::io::Result<()> {
     // The process that spawn() knows exits here; its child becomes the daemon and needs no wait.
     unsafe {
         command.pre_exec(|| {
-            rustix::process::setpgid(None, None)?;
+            own_session_or_group()?;
             // Closes all files at exec, among them the pipe by which std reports a failing exec. Before Linux
             // 5.11 this fails, and the daemon inherits files that were leaked to us.
             // By its number, for glibc has its name from 2.34 on only.
@@ -77,6 +77,15 @@ fn start(program: &Path, socket: &Path) -> std::io::Result<()> {
         });
     }
     command.spawn()?.wait()?;
+    Ok(())
+}
+
+/// A process group of its own; a session of its own where it is nice and may not change that.
+fn own_session_or_group() -> std::io::Result<()> {
+    match rustix::process::setpriority_process(None, 0) {
+        Ok(()) => rustix::process::setpgid(None, None)?,
+        Err(_) => drop(rustix::process::setsid()?),
+    }
     Ok(())
 }
 

@@ -1,84 +1,104 @@
-//! Process trees: the programs of one (`make -j`, joblib's workers, MPI's ranks) are decided about as one
+//! Process trees: the programs of one (joblib's workers, `xargs -P`, MPI's ranks) are decided about as one
 //! program, which has the sum of their speedups. What it gets is divided among them in equal parts.
 //!
-//! Rigid programs need all their contexts at once, so each stays by itself, with a part of the tree's weight.
+//! Rigid programs need all their contexts at once, so each stays by itself, with its part of the tree's
+//! weight ([`crate::users`]).
 
 use crate::policies::Equi;
 use crate::{Allocation, Dop, Machine, Policy, Pool, Program, ProgramId, Share};
 use std::collections::BTreeMap;
 
+/// Numbers of joined programs begin here. A tree's is the same for as long as several of its programs run.
+const FIRST: u64 = 1 << 62;
+
 /// Programs, those of each tree joined.
 pub(super) struct Joined {
     pub programs: Vec<Program>,
-    /// The members of those that stand for several, by the number that they have: that of the first.
-    of: BTreeMap<ProgramId, Vec<Program>>,
+    /// The members of those that stand for several, by these.
+    members: BTreeMap<ProgramId, Vec<Program>>,
 }
 
-/// `None` where each program is the only one of its tree.
+/// `None` where no two programs that aren't rigid are of the same tree.
 pub(super) fn join(machine: &Machine, programs: &[Program]) -> Option<Joined> {
     let mut trees: BTreeMap<(u32, u64), Vec<&Program>> = BTreeMap::new();
-    for program in programs.iter().filter(|program| program.tree != 0) {
+    for program in programs.iter().filter(|program| program.tree != 0 && !program.rigid) {
         trees.entry((program.user, program.tree)).or_default().push(program);
     }
     trees.retain(|_, members| members.len() > 1);
     if trees.is_empty() {
         return None;
     }
-    let mut joined = Joined { programs: Vec::new(), of: BTreeMap::new() };
-    for program in programs {
-        let Some(members) = trees.get(&(program.user, program.tree)) else {
-            joined.programs.push(program.clone());
-            continue;
-        };
-        let (rigid, others): (Vec<&Program>, Vec<&Program>) = members.iter().partition(|it| it.rigid);
-        let units = rigid.len() + usize::from(!others.is_empty());
-        let weight = members.iter().map(|it| it.sane_weight()).fold(0.0, f64::max) / units as f64;
-        if program.rigid || others.len() == 1 {
-            joined.programs.push(Program { weight, ..program.clone() });
-        } else if let Some(first) = others.iter().min_by_key(|it| it.id)
-            && first.id == program.id
-        {
-            joined.programs.push(Program { weight, ..one(machine, first, &others) });
-            joined.of.insert(first.id, others.into_iter().cloned().collect());
-        }
-    }
-    Some(joined)
+    let is_joined = |it: &&Program| !it.rigid && trees.contains_key(&(it.user, it.tree));
+    let alone = programs.iter().filter(|it| !is_joined(it)).cloned();
+    let together = trees.values().map(|members| joined_program(machine, members));
+    Some(Joined {
+        programs: alone.chain(together).collect(),
+        members: trees
+            .values()
+            .map(|members| (number(members), members.iter().copied().cloned().collect()))
+            .collect(),
+    })
 }
 
 /// The program that stands for these.
-fn one(machine: &Machine, first: &Program, members: &[&Program]) -> Program {
+fn joined_program(machine: &Machine, members: &[&Program]) -> Program {
     let all = |is: fn(&Program) -> bool| members.iter().all(|it| is(it));
-    // Where they are more than the contexts, each has less than its DoP.
-    let dop = members.iter().map(|it| it.dop).fold(0, u32::saturating_add).min(machine.capacity);
-    let speedup = members.iter().map(|it| Some(it.efficiency? * f64::from(it.dop))).sum::<Option<f64>>();
+    let sum = |of: fn(&Program) -> u32| members.iter().map(|it| of(it)).fold(0, u32::saturating_add);
+    let serial = all(|it| it.serial);
+    let measured = members.iter().filter_map(|it| Some((f64::from(it.dop), it.efficiency?)));
+    let (dops, speedups) = measured.fold((0.0, 0.0), |(dops, sum), (dop, e)| (dops + dop, sum + e * dop));
+    // Where they are more than the contexts, each has had less than its DoP, and how much isn't known.
+    let is_known = dops > 0.0 && sum(|it| it.dop) <= machine.capacity;
     Program {
-        min: members.iter().map(|it| it.floor()).max().unwrap_or(1),
+        id: number(members),
+        // Each of those that compute on one thread needs a context.
+        min: if serial {
+            sum(Program::floor)
+        } else {
+            members.iter().map(|it| it.floor()).max().unwrap_or(1)
+        },
         max: members.iter().map(|it| it.max).max().unwrap_or(u32::MAX),
-        natural: members.iter().map(|it| it.cap()).fold(0, u32::saturating_add),
-        dop,
-        efficiency: speedup.filter(|_| dop > 0).map(|speedup| (speedup / f64::from(dop)).min(1.0)),
-        curve: Vec::new(),
-        profile: Vec::new(),
-        serial: all(|it| it.serial),
+        weight: members.iter().map(|it| it.sane_weight()).fold(0.0, f64::max),
+        natural: sum(Program::cap),
+        dop: sum(|it| it.dop).min(machine.capacity),
+        efficiency: is_known.then(|| (speedups / dops).min(1.0)),
+        serial,
         idle: all(|it| it.idle),
         background: all(|it| it.background),
-        team: 0,
-        ..first.clone()
+        user: members.first().map_or(0, |it| it.user),
+        tree: members.first().map_or(0, |it| it.tree),
+        ..Program::new(number(members), 1)
     }
 }
 
+fn number(members: &[&Program]) -> ProgramId {
+    ProgramId(FIRST | members.first().map_or(0, |it| it.tree))
+}
+
 impl Joined {
-    /// The allocation for all programs, in the order of these, from that for the joined ones.
-    pub fn apart(self, machine: &Machine, mut allocation: Allocation, programs: &[Program]) -> Allocation {
+    /// The allocation for all programs, in the order of these, from that for the joined ones. If the policy
+    /// `lends`, members in a serial phase leave their part to the others.
+    pub fn apart(
+        self,
+        (machine, lends): (&Machine, bool),
+        mut allocation: Allocation,
+        programs: &[Program],
+    ) -> Allocation {
         let mut shares: BTreeMap<ProgramId, Share> =
             allocation.shares.drain(..).map(|share| (share.id, share)).collect();
-        for (id, members) in &self.of {
+        for (id, members) in &self.members {
             let Some(share) = shares.get(id).cloned() else { continue };
             let Dop::Contexts(capacity) = share.dop else {
                 shares.extend(members.iter().map(|it| (it.id, Share { id: it.id, ..share.clone() })));
                 continue;
             };
-            for mut own in Equi.allocate(&Machine { capacity, ..machine.clone() }, members).shares {
+            let lend = lends && members.iter().any(|it| !it.serial);
+            let able = |it: &Program| match lend && it.serial {
+                true => Program { max: it.floor(), ..it.clone() },
+                false => it.clone(),
+            };
+            let able: Vec<Program> = members.iter().map(able).collect();
+            for mut own in Equi.allocate(&Machine { capacity, ..machine.clone() }, &able).shares {
                 own.reason = format!("{}; within its process tree {}", share.reason, own.reason);
                 shares.insert(own.id, own);
             }
@@ -175,6 +195,33 @@ mod tests {
         assert!((allocation.time_share(ProgramId(3)) - 0.5).abs() < 0.02, "{allocation:?}");
         let allocation = under("taco", 16, &[of(7, 1), of(7, 2), of(7, 3), of(0, 4)]);
         assert_eq!(contexts(&allocation, 4..=4), [8], "{allocation:?}");
+    }
+
+    #[test]
+    fn a_users_rigid_tree_has_as_much_time_as_another_users_program() {
+        let rigid = |user, tree, id| Program { user, rigid: true, ..of(tree, id) };
+        let programs: Vec<Program> = (1..=4).map(|id| rigid(1, 7, id)).chain([rigid(2, 8, 5)]).collect();
+        let share = under("equi", 16, &programs).time_share(ProgramId(5));
+        assert!((share - 0.5).abs() < 0.03, "{share}");
+    }
+
+    #[test]
+    fn members_in_a_serial_phase_have_a_context_each_and_lend_the_rest() {
+        let serial = |id| Program { serial: true, ..of(7, id) };
+        let all: Vec<Program> = (1..=4).map(serial).collect();
+        let allocation = under("curve", 16, &all);
+        assert!(contexts(&allocation, 1..=4) == [1; 4] && allocation.pools.is_empty(), "{allocation:?}");
+        let allocation = under("curve", 16, &[serial(1), of(7, 2), of(7, 3)]);
+        assert_eq!(contexts(&allocation, 1..=3), [1, 8, 7], "{allocation:?}");
+    }
+
+    #[test]
+    fn what_is_known_of_some_members_counts_for_all() {
+        let measured = |id, dop, efficiency| Program { dop, efficiency, ..of(7, id) };
+        let members = [measured(1, 4, Some(0.5)), measured(2, 2, None), measured(3, 2, Some(0.8))];
+        let joined = |capacity| join(&Machine::new(capacity, 0.0), &members).unwrap().programs.remove(0);
+        assert_eq!((joined(16).dop, joined(16).efficiency), (8, Some(0.6)));
+        assert_eq!((joined(6).dop, joined(6).efficiency), (6, None), "some shared contexts");
     }
 
     proptest! {

@@ -138,7 +138,8 @@ pub struct Adopt {
     /// Manage them no more: they have the affinity that they had
     #[arg(long)]
     pub release: bool,
-    /// Each program that they start has its own share of the contexts [default: all have one together]
+    /// Each program that they start has its own share of the contexts [default: a process and all that it
+    /// starts have one]
     #[arg(long, conflicts_with = "release")]
     pub each: bool,
     /// Process ids

@@ -25,20 +25,20 @@ impl Daemon {
         limits: LimitValues,
         each: bool,
     ) -> Result<(), String> {
+        const FOR_ALL: &str = "the daemon for all users doesn't manage programs from outside";
         UNLIMITED.changed(limits)?;
-        if number == 0 && !each {
-            self.trees.begin(&self.observer, peer.uid, peer.pid);
-        }
-        if self.apply.broker().is_some() {
-            return Err("the daemon for all users doesn't manage programs from outside".into());
+        let is_for_all = self.apply.broker().is_some();
+        if is_for_all && number != 0 {
+            return Err(FOR_ALL.into());
         }
         let whose = self.meant_or_for_root(peer, number).ok_or("there is no such process of yours")?;
         let started = self.observer.process(whose.pid).stat().map_err(|_| "the process has ended")?.starttime;
         if whose.pid == peer.pid && started > peer.accepted {
             return Err("the process has ended".into());
         }
-        if !each {
-            self.trees.begin(&self.observer, whose.uid, whose.pid);
+        self.trees.begin(&self.observer, (whose.owner, whose.pid), each);
+        if is_for_all {
+            return Err(FOR_ALL.into());
         }
         let watches = self.adopted.watch(&self.observer, whose, limits, number != 0);
         watches.then_some(()).ok_or_else(|| "the process has ended".into())

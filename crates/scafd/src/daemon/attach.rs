@@ -126,7 +126,7 @@ impl Daemon {
             gid: peer.gid,
             name,
             number,
-            tree: self.trees.of(&self.observer, &self.registry, peer.pid),
+            tree: self.trees.of(&self.observer, &self.registry, (id, peer.owner, peer.pid)),
             executable: process.path().unwrap_or_default(),
             step: process.slurm_step().or_else(|| hello.job().and_then(|(job, step)| Step::new(job, step))),
             attached_ns,

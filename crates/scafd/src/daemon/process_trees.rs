@@ -1,44 +1,70 @@
 //! Which programs are of one process tree: they have one share of the machine together (scaf-policy's
 //! `policy_wrapper/trees.rs`). A tree begins with what `scaf run` or `scaf adopt` was asked for, else with
-//! the first program of it that is met.
+//! the first program of it that is met. Who has another parent by now (a daemon) begins one, too.
 
-use super::user_processes::UserProcesses;
+use super::per_user::PerUser;
 use crate::observe::Observer;
 use crate::registry::Registry;
+use scaf_policy::ProgramId;
 
 /// How far up a tree's first process is looked for. Builds nest make and shells.
 const GENERATIONS: usize = 16;
 
+/// A process, and what it starts.
+#[derive(Clone, Copy, PartialEq)]
+struct First {
+    pid: u32,
+    starttime: u64,
+    /// The tree's number; `None` if each program is one by itself.
+    tree: Option<u64>,
+}
+
 #[derive(Default)]
 pub(super) struct ProcessTrees {
-    first: UserProcesses,
+    first: PerUser<First>,
+    /// Trees that began with a process; programs' own numbers are even.
+    begun: u64,
 }
 
 impl ProcessTrees {
-    /// With this process a tree begins.
-    pub fn begin(&mut self, observer: &Observer, uid: u32, pid: u32) {
-        self.first.add(observer, uid, pid);
+    /// With this process of that owner's a tree begins, or `each` program that it starts is one by itself.
+    pub fn begin(&mut self, observer: &Observer, (owner, pid): (u32, u32), each: bool) {
+        let Ok(stat) = observer.process(pid).stat() else { return };
+        self.first.retain(owner, |it| it.pid != pid && is_there(observer, it));
+        self.begun += 1;
+        let tree = (!each).then_some(2 * self.begun + 1);
+        self.first.add(owner, First { pid, starttime: stat.starttime, tree });
     }
 
-    /// The tree of a process, a number that no other one has. Never 0.
-    pub fn of(&self, observer: &Observer, registry: &Registry, pid: u32) -> u64 {
-        let (mut at, mut own) = (pid, 0);
+    /// The tree of a program of that owner's, a number that no other one has. Never 0.
+    pub fn of(
+        &self,
+        observer: &Observer,
+        registry: &Registry,
+        (id, owner, pid): (ProgramId, u32, u32),
+    ) -> u64 {
+        let own = 2 * id.0.max(1);
+        let mut at = pid;
         for _ in 0..GENERATIONS {
             let Ok(stat) = observer.process(at).stat() else { break };
-            let number = (stat.starttime << 22 | u64::from(at)).max(1);
-            if at == pid {
-                own = number;
+            let is_it = |it: &&First| it.pid == at && it.starttime == stat.starttime;
+            if let Some(first) = self.first.of(owner).find(is_it) {
+                return first.tree.unwrap_or(own);
             }
-            if self.first.has(observer, at) {
-                return number;
-            }
-            if let Some(program) = registry.by_pid(at).filter(|_| at != pid) {
+            let is_it = |identity: &crate::registry::Identity| {
+                at != pid && identity.owner == owner && identity.starttime == stat.starttime
+            };
+            if let Some(program) = registry.by_pid(at).filter(|program| is_it(&program.identity)) {
                 return program.identity.tree;
             }
             at = stat.parent;
         }
-        own.max(1)
+        own
     }
+}
+
+fn is_there(observer: &Observer, first: &First) -> bool {
+    observer.process(first.pid).is_since(first.starttime)
 }
 
 #[cfg(test)]
@@ -51,14 +77,23 @@ mod tests {
         let observer = Observer::new(Path::new("/"));
         let (mut trees, registry) = (ProcessTrees::default(), Registry::default());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let (own, its) = (std::process::id(), child.id());
-        let of = |trees: &ProcessTrees, pid| trees.of(&observer, &registry, pid);
-        assert_ne!(of(&trees, own), of(&trees, its));
-        trees.begin(&observer, 1000, own);
-        assert_eq!(of(&trees, own), of(&trees, its));
-        trees.begin(&observer, 1000, its);
-        assert_ne!(of(&trees, own), of(&trees, its), "one of its own");
-        assert_ne!(of(&trees, u32::MAX), 0);
+        let (own, its) = ((1000, std::process::id()), (1000, child.id()));
+        let of = |trees: &ProcessTrees| {
+            let of = |id, (owner, pid)| trees.of(&observer, &registry, (ProgramId(id), owner, pid));
+            [of(7, own), of(8, its), of(9, (1001, child.id()))]
+        };
+        assert_eq!(of(&trees), [14, 16, 18]);
+        trees.begin(&observer, own, false);
+        let [first, second, others] = of(&trees);
+        assert!(first == second && first % 2 == 1 && others == 18);
+        trees.begin(&observer, its, false);
+        let [first, second, _] = of(&trees);
+        assert!(first != second && second % 2 == 1, "one of its own");
+        trees.begin(&observer, its, true);
+        assert_eq!(of(&trees), [first, 16, 18], "each is one by itself");
+        trees.begin(&observer, own, true);
+        assert_eq!(of(&trees), [14, 16, 18]);
+        assert_ne!(trees.of(&observer, &registry, (ProgramId(0), 1000, u32::MAX)), 0);
         child.kill().unwrap();
         child.wait().unwrap();
     }

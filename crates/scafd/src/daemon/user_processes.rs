@@ -17,8 +17,7 @@ pub(super) struct UserProcesses(PerUser<Known>);
 impl UserProcesses {
     /// Whether a process is one of these.
     pub fn has(&self, observer: &Observer, pid: u32) -> bool {
-        let is_it = |known: &&Known| known.pid == pid;
-        self.0.all().find(is_it).is_some_and(|known| is_there(observer, known))
+        self.0.all().any(|known| known.pid == pid && is_there(observer, known))
     }
 
     pub fn add(&mut self, observer: &Observer, uid: u32, pid: u32) {
