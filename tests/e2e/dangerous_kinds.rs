@@ -45,7 +45,8 @@ tests! {
         computed_the_same(&["owned_timer", "owned_mutex", "bound_owner", "bound_stopping", "bound_fortran"]);
     threads_that_are_signalled_between_regions: computed_the_same(&["stops_between"]);
     limits_of_stacks_that_threads_note: computed_the_same(
-        &["limit_noted", "limit_name", "limit_depth", "limit_guard"],
+        &["limit_noted", "limit_name", "limit_depth", "limit_guard", "limit_own"],
     );
+    handlers_of_timers_signals: computed_the_same(&["alarm_flag", "alarm_name"]);
     exceptions_and_handlers_on_other_stacks: computed_the_same(&["lands", "alternate", "alternate_kept"]);
 }

@@ -39,6 +39,7 @@ static HOOKS: Hooks = Hooks {
         experiment::at_load,
         entry::system_calls::at_load,
         entry::seccomp_calls::at_load,
+        entry::signal_handlers::at_load,
         entry::signal_masks::at_load,
         entry::sched_yield::at_load,
         entry::gomp::at_load,

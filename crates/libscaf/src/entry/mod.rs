@@ -5,8 +5,9 @@
 //!   that one call opens and another ends, by both;
 //! - [`tbb`]: oneTBB; [`blas`]: OpenBLAS and BLIS; [`api`]: pools of the program's own, by `scaf.h`;
 //! - [`mpi`]: the calls by which ranks of MPI jobs wait for each other;
-//! - [`signal_masks`] and [`affinity_calls`]: what the kernel keeps of a thread; [`seccomp_calls`]: what it
-//!   forbids one; [`system_calls`]: calls of it by number; [`process_starts`]: children, and exec;
+//! - [`signal_masks`] and [`affinity_calls`]: what the kernel keeps of a thread; [`signal_handlers`];
+//!   [`seccomp_calls`]: what it forbids one; [`system_calls`]: calls of it by number;
+//! - [`process_starts`]: children, and exec;
 //! - [`departures`]: `main` ends before its process, or wants to be its only thread;
 //! - [`loader`]: libraries that come and go; [`runtime_reports`]: what the daemon learns of all of these;
 //!   [`sanitizers`]: what they are told.
@@ -27,6 +28,7 @@ pub mod runtime_reports;
 mod sanitizers;
 pub mod sched_yield;
 pub mod seccomp_calls;
+pub mod signal_handlers;
 pub mod signal_masks;
 pub mod system_calls;
 pub mod tbb;

@@ -14,6 +14,9 @@ const MAX_FUNCTION: usize = 1 << 20;
 /// How far a constant argument is looked for before a call.
 const LOOK_BACK: usize = 40;
 
+/// What says where something of the thread's own is, from which it may count how deep its stack is.
+const OWN_STORAGE: [&str; 2] = ["pthread_self", "__tls_get_addr"];
+
 /// Where the kernel tells a thread its number.
 const THREAD: &[u8] = b"/proc/thread-self";
 
@@ -85,7 +88,7 @@ impl Bodies {
         self.decode(binary, start)?;
         let end = self.instructions.last().map_or(start, Instruction::next);
         let mut steps = Vec::new();
-        let mut inside = None;
+        let (mut inside, mut own) = (None, Vec::new());
         for (at, instruction) in self.instructions.iter().enumerate() {
             let address = instruction.address();
             let mut add = |step| steps.push((address, step));
@@ -95,6 +98,9 @@ impl Bodies {
                     target => match binary.code.callee(target) {
                         Callee::Local(target) => add(Step::Local(target)),
                         Callee::Import(name) => {
+                            if OWN_STORAGE.contains(&name) {
+                                own.push(address);
+                            }
                             let known = judge::wants_arguments(binary.member(name)).then(|| {
                                 let inside = inside.get_or_insert_with(|| self.branch_targets());
                                 let first = |number: usize| self.constant(at, abi::ARGUMENTS[number], inside);
@@ -122,7 +128,7 @@ impl Bodies {
             }
         }
         let looks = |place| (place, Step::Bound("looks where it is in its thread's stack".into()));
-        steps.extend(looks_at_stack(&self.instructions).map(looks));
+        steps.extend(looks_at_stack(&self.instructions, &own).map(looks));
         Ok(steps)
     }
 

@@ -27,7 +27,8 @@ pub enum Obstacle {
     Nested = 11,
     /// The runtime's threads weren't found in its idle barrier, or there was no memory.
     Workers = 12,
-    /// Members changed their signal masks or handler stacks for good.
+    /// Members changed their signal masks or handler stacks for good, or the program has handlers of signals
+    /// that come by a clock, a descriptor or a child's end.
     Handlers = 13,
     /// The program has cancellation, and loops with shared memory.
     Cancels = 14,
@@ -49,7 +50,10 @@ impl Obstacle {
         (Obstacle::Calls, "it calls"),
         (Obstacle::Nested, "its nested regions have teams of their own"),
         (Obstacle::Workers, "the runtime's threads weren't found in its idle barrier"),
-        (Obstacle::Handlers, "its threads have signal masks or signal stacks of their own"),
+        (
+            Obstacle::Handlers,
+            "it handles timers' signals, or its threads have signal masks or signal stacks of their own",
+        ),
         (Obstacle::Code, "its code is being inspected"),
         (Obstacle::Cancels, "it uses cancellation, and loops with scans or conditional lastprivate"),
     ];

@@ -7,7 +7,7 @@
 //! strings of C++ ask that of their own buffers. Neither is a comparison with an address at which the
 //! function reads or writes: compilers make those, to see whether arrays overlap.
 
-use super::abi::{ARGUMENTS, SCRATCH};
+use super::abi::{ARGUMENTS, RESULT, SCRATCH};
 use super::instruction::{INFO, Instruction, general, is_immediate, is_written};
 use crate::decode::operation::{Flow, Target};
 use iced_x86::{ConditionCode as Code, Mnemonic as M, OpKind, Register as Name};
@@ -17,7 +17,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 enum What {
     /// An address in the stack.
     Stack,
-    /// What this instruction loaded from memory that isn't the function's frame, or an argument.
+    /// What this instruction loaded from memory that isn't the function's frame, an argument, or where a call
+    /// said that the thread's own storage is.
     Kept(u64),
     /// How far these are from each other.
     Distance(u64),
@@ -35,6 +36,8 @@ struct StackAddresses {
     frame: HashMap<u64, What>,
     /// Whether RBP is the frame's pointer.
     framed: bool,
+    /// Instructions that leave the address of something of the thread's own: `mov %fs:0,%rax`, and calls.
+    of_thread: HashSet<u64>,
     /// What an address was compared with, if the flags tell which is the larger one.
     compared: Option<u64>,
     /// What decided by such comparisons, by what the address was compared with,
@@ -49,12 +52,14 @@ struct StackAddresses {
 /// Most instructions of a function that does nothing but return an address in its frame.
 const SMALL: usize = 12;
 
-/// Where a function of these instructions looks where it is in the stack, if it does.
-pub(crate) fn looks_at_stack(function: &[Instruction]) -> Option<u64> {
+/// Where a function of these instructions looks where it is in the stack, if it does; `own` are its calls
+/// that return the address of something of the thread's own.
+pub(crate) fn looks_at_stack(function: &[Instruction], own: &[u64]) -> Option<u64> {
     if !may_look(function) {
         return None;
     }
-    let mut addresses = StackAddresses::default();
+    let of_thread = own.iter().copied().collect();
+    let mut addresses = StackAddresses { of_thread, ..StackAddresses::default() };
     // No instruction is at such addresses.
     let arguments = ARGUMENTS.into_iter().zip((0..u64::MAX).rev());
     arguments.for_each(|(register, at)| addresses.set(register, Some(What::Kept(at))));
@@ -139,6 +144,9 @@ impl StackAddresses {
     fn meet(&mut self, instruction: &Instruction) {
         let (i, address) = (&instruction.0, instruction.address());
         self.met += 1;
+        if i.segment_prefix() == Name::FS && i.mnemonic() == M::Mov {
+            self.of_thread.insert(address);
+        }
         // Instructions come in their order, so nothing before this one is of use any more.
         while let Some(next) = self.ahead.first_entry().filter(|next| *next.key() <= address) {
             let (target, others) = next.remove_entry();
@@ -158,6 +166,8 @@ impl StackAddresses {
         }
         for register in [i.memory_base(), i.memory_index()] {
             match self.of(register) {
+                // To count on from there is no use of what is there.
+                Some(What::Kept(with)) if i.mnemonic() == M::Lea && self.of_thread.contains(&with) => {}
                 Some(What::Kept(with)) => drop(self.used.insert(with)),
                 Some(What::Stack) if ![Name::RSP, Name::RBP].contains(&register) => self.looks = true,
                 _ => {}
@@ -172,7 +182,12 @@ impl StackAddresses {
         }
         match instruction.flow() {
             Flow::Next | Flow::Branch => self.follow(i),
-            Flow::Call => SCRATCH.iter().for_each(|register| self.set(*register, None)),
+            Flow::Call => {
+                SCRATCH.iter().for_each(|register| self.set(*register, None));
+                if self.of_thread.contains(&address) {
+                    self.set(RESULT, Some(What::Kept(address)));
+                }
+            }
             flow => {
                 let returns = flow == Flow::Return && self.of(Name::RAX) == Some(What::Stack);
                 if returns && self.met <= SMALL && !self.looks {
@@ -217,7 +232,12 @@ impl StackAddresses {
                 return;
             }
             M::Lea if i.memory_index() == Name::None => {
-                self.of(i.memory_base()).filter(|what| *what == What::Stack)
+                // Something of the thread's own lies so far from where that begins.
+                self.of(i.memory_base()).filter(|what| match what {
+                    What::Stack => true,
+                    What::Kept(at) => self.of_thread.contains(at),
+                    What::Distance(_) => false,
+                })
             }
             M::Sub if let Some(with) = apart(into, from) => {
                 self.compared = Some(with);

@@ -33,7 +33,7 @@ pub fn possible(region: &Region, size: u32) -> Result<(), Obstacle> {
     no(Obstacle::Code, !word.gathers() || !modules::are_inspected(word))?;
     // A member that finds its region cancelled may not reach a loop, and would have no memory for it.
     no(Obstacle::Cancels, forbids::shares_memory() && cancel::may_be(code.runtime))?;
-    no(Obstacle::Handlers, member_signals::lasts())?;
+    no(Obstacle::Handlers, member_signals::forbid())?;
     no(Obstacle::Nested, !has_one_level(code.runtime))
 }
 
@@ -65,7 +65,6 @@ pub fn may_now(code: Code) -> bool {
         && !forbids::reduces()
         && !forbids::shares_memory()
         && !cancel::may_be(code.runtime)
-        && !member_signals::lasts()
 }
 
 /// What must hold as long as a team is gathered.
@@ -77,6 +76,7 @@ pub fn is_wanted(code: Code) -> bool {
         && modules::met_are_inspected(word)
         && !stuck_regions::is_folded(code)
         && !icvs::wants_nesting()
+        && !member_signals::forbid()
         && forbids::still_nothing(code.runtime)
 }
 
