@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 BIN     := target/release
 KERNELS := build/kernels
 
-.PHONY: demo test hunt soak faults suites versions reproducible deb deb-test wheel wheel-test build setup kernels \
+.PHONY: demo test hunt soak faults suites gallery versions reproducible deb deb-test wheel wheel-test build setup kernels \
 	check-format lint unit loom e2e purity docs install clean
 
 demo:
@@ -42,6 +42,12 @@ hunt: build
 # Real programs' own tests, managed and not; some minutes.
 suites: build setup kernels
 	scripts/suites.sh
+
+# Real programs by others, alone and beside rivals: installs them, and takes some hours.
+gallery: build setup kernels
+	python3 bench/gallery/gallery.py install
+	python3 bench/gallery/gallery.py run --rivals --into build/gallery/results.json
+	python3 bench/gallery/gallery.py table build/gallery/results.json >build/gallery/results.md
 
 # Programs of this version beside daemons of earlier ones, and the other way round; builds these from git.
 versions: build kernels

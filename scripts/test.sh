@@ -43,8 +43,9 @@ cargo clippy --workspace --all-targets --locked -- -D warnings
 step "imports go downwards, lines are short, paths exist, the policies are pure"
 scripts/purity.sh
 
-step "recipes of the corpus"
+step "recipes of the corpus, programs of the gallery"
 python3 bench/corpus/run.py --check
+python3 bench/gallery/gallery.py check
 
 step "unit, property and fuzz tests"
 cargo test --workspace --locked --exclude scaf-tests

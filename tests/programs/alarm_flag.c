@@ -1,6 +1,6 @@
 /* build: gcc -O2 -fopenmp */
-/* A timer's handler says which thread it is, and changes errno: the kernel delivers such a signal to the first
- * thread, so no other one finds its errno changed. */
+/* A timer's handler says which thread it is, and changes errno: the kernel delivers such a signal to the
+ * first thread, so no other one finds its errno changed. */
 #include "test.h"
 #include <errno.h>
 #include <omp.h>

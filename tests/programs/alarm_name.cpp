@@ -1,5 +1,5 @@
 /* build: g++ -O2 -fopenmp */
-/* The handler of a timer's signal counts in a thread-local variable, and compares the thread with the first. */
+/* The handler of a timer's signal counts in a thread-local variable, and compares threads. */
 #include "test.h"
 #include <atomic>
 #include <csignal>
