@@ -17,6 +17,7 @@ use crate::allocation::slices;
 use crate::policies::{ByUser, ta::Ta};
 use crate::{Allocation, Dop, Gang, Machine, Policy, Program, ProgramId, Share, Turn, users};
 use round::{Unit, rates, round};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Part of what is due to the malleable programs that must be left to them, or they get turns of their own.
@@ -62,13 +63,13 @@ pub fn allocate(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]
 }
 
 fn among(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
-    match trees::join(machine, programs).filter(|_| policy.divides()) {
-        None => among_joined(policy, machine, programs),
-        Some(joined) => {
-            let allocation = among_joined(policy, machine, &joined.programs);
-            joined.apart((machine, policy.lends()), allocation, programs)
-        }
+    if policy.divides()
+        && let Some(joined) = trees::join(machine, programs)
+    {
+        let allocation = among_joined(policy, machine, &joined.programs);
+        return joined.apart((machine, policy.lends()), allocation, programs);
     }
+    among_joined(policy, machine, programs)
 }
 
 fn among_joined(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]) -> Allocation {
@@ -122,9 +123,12 @@ fn among_joined(policy: &mut dyn Policy, machine: &Machine, programs: &[Program]
     Allocation { shares, turns: plan.turns, pools, ..Allocation::default() }
 }
 
-fn weighed(machine: &Machine, programs: &[Program], sorted: &[&Program]) -> Vec<Program> {
-    let ids = sorted.iter().map(|program| program.id);
-    let weights: BTreeMap<ProgramId, f64> = ids.zip(users::weights(machine.users, sorted)).collect();
+fn weighed<'a>(machine: &Machine, programs: &'a [Program], sorted: &[&Program]) -> Cow<'a, [Program]> {
+    let weights = users::weights(machine.users, sorted);
+    if sorted.iter().zip(&weights).all(|(program, weight)| program.weight == *weight) {
+        return Cow::Borrowed(programs);
+    }
+    let weights: BTreeMap<ProgramId, f64> = sorted.iter().map(|program| program.id).zip(weights).collect();
     let weigh = |program: &Program| Program {
         weight: weights.get(&program.id).copied().unwrap_or(program.weight),
         ..program.clone()

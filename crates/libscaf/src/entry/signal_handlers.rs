@@ -27,16 +27,14 @@ pub unsafe extern "C" fn sigaction(
     type Real = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
     // SAFETY: the C library's function has this type, and gets the program's arguments.
     let Some(real) = (unsafe { SIGACTION.get::<Real>() }) else { return -1 };
-    // SAFETY: the program passes an action or null; the call has read it.
-    unsafe {
-        let done = real(signal, new, old);
-        if done == 0
-            && let Some(new) = new.as_ref()
-        {
-            note(signal, new.sa_sigaction);
-        }
-        done
+    // Before the call, for `old` may be the same place. SAFETY: the program passes an action or null.
+    let handler = unsafe { new.as_ref() }.map_or(SIG_DFL, |new| new.sa_sigaction);
+    // SAFETY: it was found under that name, and gets the program's arguments.
+    let done = unsafe { real(signal, new, old) };
+    if done == 0 {
+        note(signal, handler);
     }
+    done
 }
 
 macro_rules! by_number {

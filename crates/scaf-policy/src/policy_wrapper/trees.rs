@@ -8,8 +8,11 @@ use crate::policies::Equi;
 use crate::{Allocation, Dop, Machine, Policy, Pool, Program, ProgramId, Share};
 use std::collections::BTreeMap;
 
-/// Numbers of joined programs begin here. A tree's is the same for as long as several of its programs run.
+/// Numbers of joined programs begin here. A tree's is the same for as long as several of its programs run,
+/// and another one for another user.
 const FIRST: u64 = 1 << 62;
+/// Where the user is in them: the daemon's numbers of trees are smaller.
+const USER_AT: u32 = 42;
 
 /// Programs, those of each tree joined.
 pub(super) struct Joined {
@@ -29,15 +32,16 @@ pub(super) fn join(machine: &Machine, programs: &[Program]) -> Option<Joined> {
         return None;
     }
     let is_joined = |it: &&Program| !it.rigid && trees.contains_key(&(it.user, it.tree));
-    let alone = programs.iter().filter(|it| !is_joined(it)).cloned();
-    let together = trees.values().map(|members| joined_program(machine, members));
-    Some(Joined {
-        programs: alone.chain(together).collect(),
-        members: trees
-            .values()
-            .map(|members| (number(members), members.iter().copied().cloned().collect()))
-            .collect(),
-    })
+    let mut joined = Joined {
+        programs: programs.iter().filter(|it| !is_joined(it)).cloned().collect(),
+        members: BTreeMap::new(),
+    };
+    for members in trees.into_values() {
+        let program = joined_program(machine, &members);
+        joined.members.insert(program.id, members.into_iter().cloned().collect());
+        joined.programs.push(program);
+    }
+    Some(joined)
 }
 
 /// The program that stands for these.
@@ -49,8 +53,8 @@ fn joined_program(machine: &Machine, members: &[&Program]) -> Program {
     let (dops, speedups) = measured.fold((0.0, 0.0), |(dops, sum), (dop, e)| (dops + dop, sum + e * dop));
     // Where they are more than the contexts, each has had less than its DoP, and how much isn't known.
     let is_known = dops > 0.0 && sum(|it| it.dop) <= machine.capacity;
+    let (user, tree) = members.first().map_or((0, 0), |it| (it.user, it.tree));
     Program {
-        id: number(members),
         // Each of those that compute on one thread needs a context.
         min: if serial {
             sum(Program::floor)
@@ -65,14 +69,10 @@ fn joined_program(machine: &Machine, members: &[&Program]) -> Program {
         serial,
         idle: all(|it| it.idle),
         background: all(|it| it.background),
-        user: members.first().map_or(0, |it| it.user),
-        tree: members.first().map_or(0, |it| it.tree),
-        ..Program::new(number(members), 1)
+        user,
+        tree,
+        ..Program::new(ProgramId(FIRST | ((u64::from(user) << USER_AT) % FIRST) ^ tree), 1)
     }
-}
-
-fn number(members: &[&Program]) -> ProgramId {
-    ProgramId(FIRST | members.first().map_or(0, |it| it.tree))
 }
 
 impl Joined {
@@ -103,11 +103,10 @@ impl Joined {
                 shares.insert(own.id, own);
             }
             let ids = || members.iter().map(|it| it.id);
-            let turns = allocation.turns.iter_mut().map(|turn| &mut turn.members);
-            let mut is_in_pool = false;
-            for list in turns {
-                replace(list, *id, ids());
+            for turn in &mut allocation.turns {
+                replace(&mut turn.members, *id, ids());
             }
+            let mut is_in_pool = false;
             for pool in &mut allocation.pools {
                 is_in_pool |= replace(&mut pool.members, *id, ids());
             }
@@ -174,6 +173,14 @@ mod tests {
         // Another user's is in that user's part.
         programs.iter_mut().take(4).for_each(|program| program.user = 3);
         assert_eq!(under("scaf", 2, &programs).pools, [Pool { contexts: 1, members: ids }]);
+    }
+
+    #[test]
+    fn two_users_trees_are_two_even_by_one_number() {
+        let of_user = |user, id| Program { user, ..of(7, id) };
+        let programs = [of_user(1, 1), of_user(1, 2), of_user(2, 3), of_user(2, 4)];
+        let allocation = under("equi", 16, &programs);
+        assert_eq!(contexts(&allocation, 1..=4), [4; 4], "{allocation:?}");
     }
 
     #[test]

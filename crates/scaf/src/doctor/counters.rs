@@ -26,7 +26,10 @@ pub struct Counters {
 pub fn explain(found: &Examined, daemon: Option<CountersAre>) -> Counters {
     let (access, said, mend) = match found.access {
         Access::Absent => ("absent", absent(), None),
-        Access::Forbidden => forbidden(found.paranoid),
+        Access::Forbidden => {
+            let (why, mend) = forbidden(found.paranoid);
+            ("forbidden", format!("forbidden, not needed ({why})"), Some(mend))
+        }
         // The daemon counts, so its rights matter, not ours.
         Access::There if daemon == Some(CountersAre::Forbidden) => {
             let said = "there, not needed; but the daemon may not read them".into();
@@ -46,16 +49,16 @@ fn absent() -> String {
     "none, not needed (a virtual machine whose host passes none on, or Linux before 5.13)".into()
 }
 
-fn forbidden(paranoid: Option<i32>) -> (&'static str, String, Option<String>) {
-    let (why, mend) = match paranoid {
+/// Why perf_event_open is forbidden, and the command that permits it.
+pub(super) fn forbidden(paranoid: Option<i32>) -> (String, String) {
+    match paranoid {
         Some(paranoid) if paranoid > MOST_PARANOID => (
             format!("kernel.perf_event_paranoid is {paranoid}"),
             format!("sudo sysctl kernel.perf_event_paranoid={MOST_PARANOID}"),
         ),
         // The kernel's setting allows it, so something else forbids it.
         _ => ("a container or sandbox forbids perf_event_open".into(), "docker run --cap-add PERFMON".into()),
-    };
-    ("forbidden", format!("forbidden, not needed ({why})"), Some(mend))
+    }
 }
 
 fn there(found: &Examined) -> (&'static str, String, Option<String>) {

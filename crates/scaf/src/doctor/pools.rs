@@ -2,14 +2,12 @@
 //! ([`scafd::observe::samples`]). Only pools that are seen to spin take turns. A user's own daemon has the
 //! rights of this process.
 
+use super::counters;
 use scafd::observe::Observer;
 use scafd::observe::samples::Samples;
 use serde::Serialize;
 use std::io;
 use std::path::Path;
-
-/// Up to this one the kernel lets users sample their own programs.
-const MOST_PARANOID: i32 = 2;
 
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Pools {
@@ -33,15 +31,11 @@ impl Pools {
             let said = "of programs' own threads: samples tell whether they spin".into();
             return Pools { seen: true, said, mend: None };
         };
-        let (why, mend) = match (e.raw_os_error(), paranoid) {
-            (Some(libc::EACCES | libc::EPERM), Some(paranoid)) if paranoid > MOST_PARANOID => (
-                format!("kernel.perf_event_paranoid is {paranoid}"),
-                Some(format!("sudo sysctl kernel.perf_event_paranoid={MOST_PARANOID}")),
-            ),
-            (Some(libc::EACCES | libc::EPERM), _) => (
-                "a container or sandbox forbids perf_event_open".into(),
-                Some("docker run --cap-add PERFMON".into()),
-            ),
+        let (why, mend) = match e.raw_os_error() {
+            Some(libc::EACCES | libc::EPERM) => {
+                let (why, mend) = counters::forbidden(paranoid);
+                (why, Some(mend))
+            }
             _ => (format!("no samples by perf_event_open: {e}"), None),
         };
         let unseen = "of programs' own threads: whether they spin can't be seen";

@@ -36,7 +36,7 @@ impl Daemon {
         if whose.pid == peer.pid && started > peer.accepted {
             return Err("the process has ended".into());
         }
-        self.trees.begin(&self.observer, (whose.owner, whose.pid), each);
+        self.trees.begin(&self.observer, (whose.owner, whose.pid, started), each);
         if is_for_all {
             return Err(FOR_ALL.into());
         }

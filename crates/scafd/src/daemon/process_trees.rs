@@ -27,13 +27,14 @@ pub(super) struct ProcessTrees {
 }
 
 impl ProcessTrees {
-    /// With this process of that owner's a tree begins, or `each` program that it starts is one by itself.
-    pub fn begin(&mut self, observer: &Observer, (owner, pid): (u32, u32), each: bool) {
-        let Ok(stat) = observer.process(pid).stat() else { return };
-        self.first.retain(owner, |it| it.pid != pid && is_there(observer, it));
+    /// With this process of that owner's, which began then, a tree begins, or `each` program that it starts
+    /// is one by itself.
+    pub fn begin(&mut self, observer: &Observer, (owner, pid, starttime): (u32, u32, u64), each: bool) {
+        let is_there = |it: &First| observer.process(it.pid).is_since(it.starttime);
+        self.first.retain(owner, |it| it.pid != pid && is_there(it));
         self.begun += 1;
         let tree = (!each).then_some(2 * self.begun + 1);
-        self.first.add(owner, First { pid, starttime: stat.starttime, tree });
+        self.first.add(owner, First { pid, starttime, tree });
     }
 
     /// The tree of a program of that owner's, a number that no other one has. Never 0.
@@ -51,20 +52,16 @@ impl ProcessTrees {
             if let Some(first) = self.first.of(owner).find(is_it) {
                 return first.tree.unwrap_or(own);
             }
-            let is_it = |identity: &crate::registry::Identity| {
-                at != pid && identity.owner == owner && identity.starttime == stat.starttime
-            };
-            if let Some(program) = registry.by_pid(at).filter(|program| is_it(&program.identity)) {
-                return program.identity.tree;
+            if at != pid
+                && let Some(identity) = registry.by_pid(at).map(|program| &program.identity)
+                && (identity.owner, identity.starttime) == (owner, stat.starttime)
+            {
+                return identity.tree;
             }
             at = stat.parent;
         }
         own
     }
-}
-
-fn is_there(observer: &Observer, first: &First) -> bool {
-    observer.process(first.pid).is_since(first.starttime)
 }
 
 #[cfg(test)]
@@ -78,20 +75,21 @@ mod tests {
         let (mut trees, registry) = (ProcessTrees::default(), Registry::default());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let (own, its) = ((1000, std::process::id()), (1000, child.id()));
+        let since = |(owner, pid)| (owner, pid, observer.process(pid).stat().unwrap().starttime);
         let of = |trees: &ProcessTrees| {
             let of = |id, (owner, pid)| trees.of(&observer, &registry, (ProgramId(id), owner, pid));
             [of(7, own), of(8, its), of(9, (1001, child.id()))]
         };
         assert_eq!(of(&trees), [14, 16, 18]);
-        trees.begin(&observer, own, false);
+        trees.begin(&observer, since(own), false);
         let [first, second, others] = of(&trees);
         assert!(first == second && first % 2 == 1 && others == 18);
-        trees.begin(&observer, its, false);
+        trees.begin(&observer, since(its), false);
         let [first, second, _] = of(&trees);
         assert!(first != second && second % 2 == 1, "one of its own");
-        trees.begin(&observer, its, true);
+        trees.begin(&observer, since(its), true);
         assert_eq!(of(&trees), [first, 16, 18], "each is one by itself");
-        trees.begin(&observer, own, true);
+        trees.begin(&observer, since(own), true);
         assert_eq!(of(&trees), [14, 16, 18]);
         assert_ne!(trees.of(&observer, &registry, (ProgramId(0), 1000, u32::MAX)), 0);
         child.kill().unwrap();

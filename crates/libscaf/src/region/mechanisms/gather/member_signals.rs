@@ -11,45 +11,36 @@ use crate::sys::kernel_threads::own_task;
 use crate::sys::signals::{Stack, blocked, is_on_stack};
 use crate::sys::thread_state::part_of;
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 /// 1 once a member of this region has changed its signal state.
 static ANY: AtomicU32 = AtomicU32::new(0);
-/// 1 once a member still had a change at its region's end: its worker would have to keep it.
-static LASTS: AtomicU32 = AtomicU32::new(0);
+/// 1 once members would have signals that are their workers' or the master's: a member still had a change at
+/// its region's end, which its worker would have to keep, or the first thread runs handlers often.
+static FORBIDDEN: AtomicU32 = AtomicU32::new(0);
 /// 1 while the master blocks other signals than its workers did when they were recorded, or the workers
 /// differed: members run on the master's kernel thread and on carriers.
 static DIFFERS: AtomicU32 = AtomicU32::new(0);
 
-/// Signals for which the program has had a handler, as bits. A child of vfork takes handlers away before it
-/// executes something, in the same memory, so nothing is taken away here.
-static HANDLED: AtomicU64 = AtomicU64::new(0);
-/// Those that come by a clock, a descriptor or a child's end, again and again. The kernel delivers them to
-/// the first thread, whose handler may use its variables, end its system call, or jump. Where a team is
-/// gathered another member may run there. Handlers for the end of a program (`SIGINT`, `SIGTERM`) run once.
-const COME_OFTEN: u64 = bit(libc::SIGALRM)
-    | bit(libc::SIGVTALRM)
-    | bit(libc::SIGPROF)
-    | bit(libc::SIGIO)
-    | bit(libc::SIGURG)
-    | bit(libc::SIGCHLD)
-    | !(bit(FIRST_REALTIME) - 1);
+/// glibc's and the program's; all larger numbers are real-time signals, too.
 const FIRST_REALTIME: c_int = 32;
 
-const fn bit(signal: c_int) -> u64 {
-    1 << ((signal - 1) & 63)
-}
-
-/// The program has installed a handler for this signal.
+/// The program has installed a handler for this signal. Those count that come by a clock, a descriptor or a
+/// child's end, again and again. The kernel delivers them to the first thread, whose handler may use its
+/// variables, end its system call, or jump. Where a team is gathered another member may run there. Handlers
+/// for the end of a program (`SIGINT`, `SIGTERM`) run once. A child of vfork takes handlers away before it
+/// executes something, in the same memory, so nothing is taken away here.
 pub fn handles(signal: c_int) {
-    HANDLED.fetch_or(bit(signal), Ordering::Relaxed);
+    use libc::{SIGALRM, SIGCHLD, SIGIO, SIGPROF, SIGURG, SIGVTALRM};
+    if matches!(signal, SIGALRM | SIGVTALRM | SIGPROF | SIGIO | SIGURG | SIGCHLD | FIRST_REALTIME..) {
+        FORBIDDEN.store(1, Ordering::Relaxed);
+    }
 }
 
-/// Whether members would have signals that are their workers' or the master's: they change signal state that
-/// their workers would have to keep, or the program has handlers that its first thread runs often.
+/// Whether teams may not be gathered because of their members' signals.
 #[inline(always)]
 pub fn forbid() -> bool {
-    LASTS.load(Ordering::Relaxed) != 0 || HANDLED.load(Ordering::Relaxed) & COME_OFTEN != 0
+    FORBIDDEN.load(Ordering::Relaxed) != 0
 }
 
 /// Whether members of a region that is gathered at its beginning would find other signals blocked than
@@ -199,7 +190,7 @@ fn end_changed(size: u32) {
         if changed.is_nothing() {
             continue;
         }
-        LASTS.store(1, Ordering::Relaxed);
+        FORBIDDEN.store(1, Ordering::Relaxed);
         // SAFETY: the worker with that TLS base sleeps in the runtime's idle barrier.
         let its = unsafe { part_of::<Thread>(worker_tls::of(number)) };
         if let Some(mask) = changed.mask {
