@@ -110,6 +110,7 @@ fn people_are_told_why_teams_are_not_gathered() {
         (setup.at(&gathered).args(["meeting"]).env("OMP_WAIT_POLICY", "passive"), "OMP_WAIT_POLICY"),
         (setup.at(&gathered).args(["meeting"]).env("GOMP_SPINCOUNT", "9"), "GOMP_SPINCOUNT"),
         (setup.program("handles"), "it calls pthread_"),
+        (setup.at(&gathered).args(["timer"]), "it handles timers' signals"),
     ];
     for (start, why) in cases {
         let program = start.option("--max", 1).start();

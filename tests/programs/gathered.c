@@ -261,27 +261,33 @@ static void handle(int signal)
     errno = mine > 0 ? 0 : 1;
 }
 
-/* A profiler's timer, whose handler uses a variable of the thread, and signals to a thread itself. */
+/* Signals to a thread itself, whose handler uses a variable of the thread. */
 static void by_signal(void)
 {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
-    sigaction(SIGPROF, &action, NULL);
     sigaction(SIGUSR2, &action, NULL);
+    int before = handled;
+#pragma omp parallel num_threads(TEAM)
+    {
+        raise(SIGUSR2);
+#pragma omp barrier
+    }
+    check(handled > before);
+}
+
+/* A profiler's timer with such a handler. */
+static void by_timer(void)
+{
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    sigaction(SIGPROF, &action, NULL);
     struct itimerval every = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
     setitimer(ITIMER_PROF, &every, NULL);
-    int before = handled;
 #pragma omp parallel num_threads(TEAM)
     for (int i = 0; i < 20; i++) {
         work(200, i);
 #pragma omp barrier
     }
     setitimer(ITIMER_PROF, &never, NULL);
-#pragma omp parallel num_threads(TEAM)
-    {
-        raise(SIGUSR2);
-#pragma omp barrier
-    }
-    check(handled >= before);
 }
 
 /* Regions within the region, which have one thread. */
@@ -344,7 +350,7 @@ static void by_overflow(void)
 static const struct kind kinds[] = {
     {"meeting", by_meeting}, {"sharing", by_sharing}, {"pipe", by_pipe},
     {"condition", by_condition}, {"holding", by_holding}, {"sleeping", by_sleeping},
-    {"fork", by_fork}, {"jump", by_jump}, {"signal", by_signal}, {"nesting", by_nesting},
+    {"fork", by_fork}, {"jump", by_jump}, {"signal", by_signal}, {"timer", by_timer}, {"nesting", by_nesting},
     {"depth", by_depth}, {"overflow", by_overflow},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

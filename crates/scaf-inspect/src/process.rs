@@ -181,6 +181,10 @@ impl Opened {
                 modules.push(Loaded { fingerprint: module.fingerprint, start, end, bias });
             }
         }
+        if facts.modules.is_empty() && facts.objections.is_empty() {
+            // Without regions there is nothing from which to reach anything.
+            facts.reach.get_or_insert(Reach::Free);
+        }
         facts.marks = marks;
         facts.origin = origin(self.executable.as_ref(), self.arguments, modules);
         facts

@@ -42,9 +42,10 @@ const MOST_SECOND: usize = 2;
 /// Wall time of a helper.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Wall time after which its priority is lowered. Most programs take 0.01 s to read; with what regions reach,
-/// tesseract and its 56 libraries take 0.3 s, and Python with LightGBM 1.9 s, once. Until then the program
-/// isn't gathered, and on a machine that is busy with it a helper of low priority would take minutes.
-const HASTE: Duration = Duration::from_secs(4);
+/// tesseract and its 56 libraries take 0.3 s, and Python with LightGBM 1.5 s, once. Until then the program
+/// isn't gathered: tesseract is six times as slow so, LightGBM a seventh slower. What takes long is paid
+/// by programs that may end before it helps them.
+const HASTE: Duration = Duration::from_secs(1);
 /// Longest line that is read, in bytes: an answer has 300 for each file of a process and 10 for each region,
 /// 110,000 for Python with scikit-learn, LightGBM and XGBoost; what a file does by pointers has some 4 for
 /// each function.

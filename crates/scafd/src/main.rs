@@ -90,7 +90,7 @@ fn run(args: &Args) -> Result<()> {
     let remember = remember(args, scope, &config, &topology);
     let command_lines = CommandLines::start();
     let kept = match scope {
-        Scope::Session => paths::session_files().map(CacheFile::at),
+        Scope::Session => paths::session_cache().map(|folder| CacheFile::of(&folder)),
         Scope::System => None,
     };
     if let Some(remember) = &remember {

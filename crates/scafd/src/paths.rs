@@ -77,11 +77,11 @@ pub fn session_memory(data: Option<PathBuf>, home: Option<PathBuf>) -> Option<Pa
     Some(data.join("scaf"))
 }
 
-/// The cache of a session's inspections: in `$XDG_CACHE_HOME/scaf`, else `~/.cache/scaf`.
-pub fn session_files() -> Option<PathBuf> {
+/// The folder of a session's cache of inspections: `$XDG_CACHE_HOME/scaf`, else `~/.cache/scaf`.
+pub fn session_cache() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
-    Some(cache.join("scaf/files.json"))
+    Some(cache.join("scaf"))
 }
 
 /// The file of user `uid` in that folder. A session has one user.

@@ -37,11 +37,13 @@ pub(super) enum Step<'e> {
 pub(super) struct Bodies {
     left: usize,
     instructions: Vec<Instruction>,
+    /// The function whose instructions these are, and where its module's code lies.
+    decoded: Option<(*const u8, u64)>,
 }
 
 impl Bodies {
     pub fn new(most: usize) -> Self {
-        Self { left: most, instructions: Vec::new() }
+        Self { left: most, instructions: Vec::new(), decoded: None }
     }
 
     /// Decodes the function at `start` up to its end, or up to what is no code.
@@ -49,6 +51,10 @@ impl Bodies {
         let Some((code, end)) = binary.body(start) else {
             return Err(format!("calls what is no code ({})", binary.place(start)));
         };
+        let which = Some((code.as_ptr(), start));
+        if std::mem::replace(&mut self.decoded, which) == which {
+            return Ok(());
+        }
         // What follows a function's end may be data.
         decode_into(&mut self.instructions, code, (start, end), MAX_FUNCTION.min(self.left));
         self.left -= self.instructions.len();
@@ -83,18 +89,43 @@ impl Bodies {
         Ok((found, all_known))
     }
 
+    /// Decodes the function that `entry` is in the midst of: where that begins, and the number of the
+    /// instruction at `entry`. `None` if a function begins there, or if it isn't decoded with the rest.
+    /// Parts of functions that compilers put elsewhere jump back into their midst.
+    fn midst(&mut self, binary: &Binary<'_>, entry: u64) -> Result<Option<(u64, usize)>, String> {
+        let start = binary.start_of(entry);
+        if start == entry || binary.body(start).is_none_or(|(_, end)| end <= entry) {
+            return Ok(None);
+        }
+        self.decode(binary, start)?;
+        let at = self.instructions.binary_search_by_key(&entry, Instruction::address);
+        Ok(at.ok().map(|at| (start, at)))
+    }
+
     /// What the function at `start` does, and where.
     pub fn steps<'e>(&mut self, binary: &Binary<'e>, start: u64) -> Result<Vec<(u64, Step<'e>)>, String> {
-        self.decode(binary, start)?;
-        let end = self.instructions.last().map_or(start, Instruction::next);
         let mut steps = Vec::new();
+        // All that differs for who comes this way is which constants are known in the next instructions.
+        let part = match self.midst(binary, start)? {
+            Some((whole, at)) => {
+                steps.push((start, Step::Local(whole)));
+                at..self.instructions.len().min(at + LOOK_BACK)
+            }
+            None => {
+                self.decode(binary, start)?;
+                0..self.instructions.len()
+            }
+        };
+        let is_whole = part.start == 0;
+        let bounds = self.instructions.first().map_or(start, Instruction::address)
+            ..self.instructions.last().map_or(start, Instruction::next);
         let (mut inside, mut own) = (None, Vec::new());
-        for (at, instruction) in self.instructions.iter().enumerate() {
+        for (at, instruction) in self.instructions.iter().enumerate().take(part.end).skip(part.start) {
             let address = instruction.address();
             let mut add = |step| steps.push((address, step));
             match instruction.flow() {
                 Flow::Call | Flow::Jump | Flow::Branch => match instruction.target() {
-                    Target::Code(target) if (start..end).contains(&target) => {}
+                    Target::Code(target) if bounds.contains(&target) => {}
                     target => match binary.code.callee(target) {
                         Callee::Local(target) => add(Step::Local(target)),
                         Callee::Import(name) => {
@@ -102,13 +133,13 @@ impl Bodies {
                                 own.push(address);
                             }
                             let known = judge::wants_arguments(binary.member(name)).then(|| {
-                                let inside = inside.get_or_insert_with(|| self.branch_targets());
+                                let inside = inside.get_or_insert_with(|| self.entered(start));
                                 let first = |number: usize| self.constant(at, abi::ARGUMENTS[number], inside);
                                 [first(0), first(1), first(2)]
                             });
                             add(Step::Import(name, known));
                         }
-                        Callee::Unknown if self.is_switch(binary, at, start..end) => {}
+                        Callee::Unknown if self.is_switch(binary, at, &bounds) => {}
                         Callee::Unknown => add(Step::Indirect),
                     },
                 },
@@ -127,9 +158,19 @@ impl Bodies {
                 Flow::Return | Flow::Stop | Flow::Transaction => {}
             }
         }
+        if !is_whole {
+            return Ok(steps);
+        }
         let looks = |place| (place, Step::Bound("looks where it is in its thread's stack".into()));
         steps.extend(looks_at_stack(&self.instructions, &own).map(looks));
         Ok(steps)
+    }
+
+    /// Where the function is entered, and where its branches lead.
+    fn entered(&self, entry: u64) -> BTreeSet<u64> {
+        let mut targets = self.branch_targets();
+        targets.insert(entry);
+        targets
     }
 
     fn branch_targets(&self) -> BTreeSet<u64> {
@@ -162,7 +203,7 @@ impl Bodies {
     }
 
     /// Whether a jump to an unknown target is a switch within the function.
-    fn is_switch(&self, binary: &Binary<'_>, at: usize, body: std::ops::Range<u64>) -> bool {
+    fn is_switch(&self, binary: &Binary<'_>, at: usize, body: &std::ops::Range<u64>) -> bool {
         let Some(jump) = self.instructions.get(at).filter(|it| it.flow() == Flow::Jump) else { return false };
         let first = jump.table().and_then(|table| binary.elf.bytes_at(table)?.first_chunk::<8>());
         if let Some(first) = first {

@@ -80,8 +80,11 @@ pub(crate) fn function_arguments(code: &[u8], address: u64, third: bool) -> impl
 
 /// Where code loads addresses, or from there, into registers; or has bytes that look like it.
 pub(crate) fn relative_loads(code: &[u8], address: u64) -> impl Iterator<Item = (u64, RelativeLoad)> {
-    let windows = code.windows(7).enumerate();
-    windows.filter_map(move |(at, bytes)| {
+    const LEA: u8 = 0x8d;
+    const MOV: u8 = 0x8b;
+    memchr::memchr2_iter(LEA, MOV, code).filter_map(move |opcode| {
+        let at = opcode.checked_sub(1)?;
+        let bytes = code.get(at..at + 7)?;
         let is_wide = matches!(bytes[0], 0x48 | 0x4c);
         let is_relative = bytes[2] & 0xc7 == 0x05;
         if !(is_wide && is_relative) {
@@ -89,11 +92,7 @@ pub(crate) fn relative_loads(code: &[u8], address: u64) -> impl Iterator<Item = 
         }
         let place = address.wrapping_add(at as u64);
         let target = relative(place.wrapping_add(7), &bytes[3..]);
-        let load = match bytes[1] {
-            0x8d => RelativeLoad::Address(target),
-            0x8b => RelativeLoad::Slot(target),
-            _ => return None,
-        };
+        let load = if bytes[1] == LEA { RelativeLoad::Address(target) } else { RelativeLoad::Slot(target) };
         Some((place, load))
     })
 }

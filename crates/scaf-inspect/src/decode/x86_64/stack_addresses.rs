@@ -67,25 +67,80 @@ pub(crate) fn looks_at_stack(function: &[Instruction], own: &[u64]) -> Option<u6
     addresses.found()
 }
 
-/// Whether it has an address in its frame at all, and decides by an order of such long values or is small:
-/// most functions don't, and needn't be followed.
+/// Whether it decides by an order of long values of which one may be an address in its frame, or returns such
+/// an address and is small: most functions don't, and needn't be followed. What registers may have is added
+/// up in the order of the instructions, as [`StackAddresses`] follows them, and nothing is taken away.
 fn may_look(function: &[Instruction]) -> bool {
-    let (mut compared, mut decides, mut has_address, mut has_distance) = (false, false, false, false);
+    let mut has = MayHave::default();
+    let mut compared = false;
     for Instruction(i) in function {
-        decides |= (compared && decides_by_order(i)) || is_shifted(i);
-        if i.rflags_modified() != 0 {
-            // With a constant only where it may be a distance.
-            let is_of_two = matches!(i.mnemonic(), M::Cmp | M::Sub) && !is_immediate(i.op1_kind());
-            let is_long = compares_long(i);
-            has_distance |= is_long && is_of_two && i.mnemonic() == M::Sub;
-            compared = is_long && (is_of_two || has_distance);
-        }
-        has_address |= has_frame_address(i);
-        if decides && has_address {
-            return true;
+        match i.mnemonic() {
+            M::Mov => has.follow(i),
+            M::Lea => has.follow_address(i),
+            M::Sar | M::Shr if is_shifted(i) && has.address(i.op0_register()) => return true,
+            mnemonic @ (M::Cmp | M::Sub | M::Test | M::Neg | M::Sar | M::Shr | M::Inc | M::Dec) => {
+                // With a constant only where it may be a distance.
+                let of_two = matches!(mnemonic, M::Cmp | M::Sub) && !is_immediate(i.op1_kind());
+                let of_address = of_two && (has.operand(i, 0) || has.operand(i, 1));
+                has.distance |= of_address && mnemonic == M::Sub;
+                compared = (of_address || has.distance) && compares_long(i);
+            }
+            _ if !compared => {}
+            _ if decides_by_order(i) => return true,
+            _ => compared = i.rflags_modified() == 0,
         }
     }
-    has_address && function.iter().take(SMALL).any(|instruction| instruction.flow() == Flow::Return)
+    has.any && function.iter().take(SMALL).any(|instruction| instruction.flow() == Flow::Return)
+}
+
+/// Which registers may have an address in the frame, RSP has one, and whether anything else may.
+#[derive(Default)]
+struct MayHave {
+    registers: u16,
+    /// Something in memory relative to the frame's pointer,
+    kept: bool,
+    /// the distance of two addresses,
+    distance: bool,
+    /// or anything.
+    any: bool,
+}
+
+impl MayHave {
+    fn address(&self, register: Name) -> bool {
+        register == Name::RSP
+            || (register.is_gpr64() && self.registers & (1 << (register as u32 - Name::RAX as u32)) != 0)
+    }
+
+    fn operand(&self, i: &iced_x86::Instruction, number: u32) -> bool {
+        match i.op_kind(number) {
+            OpKind::Register => self.address(i.op_register(number)),
+            OpKind::Memory => self.kept && i.memory_base() == Name::RBP,
+            _ => false,
+        }
+    }
+
+    /// Takes a copy into the first operand.
+    fn follow(&mut self, i: &iced_x86::Instruction) {
+        if self.operand(i, 1) {
+            self.leave_in(i.op0_register(), i);
+        }
+    }
+
+    /// Takes the address that it makes.
+    fn follow_address(&mut self, i: &iced_x86::Instruction) {
+        if self.address(i.memory_base()) {
+            self.leave_in(i.op0_register(), i);
+        }
+    }
+
+    fn leave_in(&mut self, register: Name, i: &iced_x86::Instruction) {
+        if register.is_gpr64() {
+            self.registers |= 1 << (register as u32 - Name::RAX as u32);
+        } else {
+            self.kept |= i.memory_base() == Name::RBP;
+        }
+        self.any |= !matches!(register, Name::RSP | Name::RBP);
+    }
 }
 
 /// Whether it drops so many bits of a long value that an address becomes the number of a page, or of more.
@@ -93,17 +148,6 @@ fn may_look(function: &[Instruction]) -> bool {
 fn is_shifted(i: &iced_x86::Instruction) -> bool {
     let drops = || is_immediate(i.op1_kind()) && (12..32).contains(&(i.immediate(1) & 63));
     matches!(i.mnemonic(), M::Sar | M::Shr) && i.op0_register().size() == 8 && drops()
-}
-
-fn has_frame_address(i: &iced_x86::Instruction) -> bool {
-    let pointers = [Name::RSP, Name::RBP];
-    let is_pointer = |number: u32| number < i.op_count() && pointers.contains(&i.op_register(number));
-    match i.mnemonic() {
-        M::Lea => pointers.contains(&i.memory_base()),
-        M::Mov => is_pointer(1) && i.op0_register() != Name::RBP,
-        M::Cmp | M::Sub => is_pointer(1) || (is_pointer(0) && !is_immediate(i.op1_kind())),
-        _ => false,
-    }
 }
 
 /// Whether it may leave in the flags how two addresses compare.
