@@ -77,6 +77,8 @@ fn who_may_be_waited_for_or_has_one_thread_is_not_adopted() {
     let setup = Setup::new("equi");
     let others = [
         setup.program("spinning_pool").args(["listens"]).start(),
+        setup.program("spinning_pool").args(["ticks"]).start(),
+        setup.program("spinning_pool").flag("--no-turns").start(),
         setup.program("spinning_pool").args(["alone"]).start(),
     ];
     let pool = setup.program("spinning_pool").start();
@@ -88,6 +90,23 @@ fn who_may_be_waited_for_or_has_one_thread_is_not_adopted() {
         other.finish().well();
     }
     pool.finish().well();
+}
+
+#[test]
+fn a_users_word_has_a_pool_that_listens_take_turns() {
+    needs!(can_take_turns(), "root, and a freezer of control groups");
+    let setup = Setup::new("equi");
+    let listens = |flag| setup.program("spinning_pool").args(["listens"]).flag(flag).start();
+    let (a, b) = (listens("--turns"), listens("--turns"));
+    for program in [&a, &b] {
+        program.until("turns", |program| program.mechanism == Mechanism::Gang);
+    }
+    setup.until("both are stopped by turns", |snapshot| {
+        let members = snapshot.turns.as_ref()?.round.iter().map(|turn| turn.members.len());
+        members.eq([1, 1]).then_some(())
+    });
+    a.finish().well();
+    b.finish().well();
 }
 
 #[test]
@@ -133,6 +152,31 @@ fn a_pool_that_waits_for_nobody_is_adopted_only_if_its_user_says_so() {
     assert!(!seen.mechanism_reason.contains("spinning"), "{}", seen.mechanism_reason);
     spins.finish().well();
     program.finish().well();
+}
+
+#[test]
+fn what_an_adopted_program_uses_and_wants_is_measured() {
+    needs!(can_manage_pools(), "{NEEDS}");
+    let setup = Setup::new("equi");
+    let computes = setup.program("spinning_pool").args(["computes"]).unmanaged().start();
+    setup.says(&["adopt", &computes.pid().to_string()]);
+    let measured = |pid: u32| {
+        setup.until("what it uses and wants", |snapshot| {
+            let seen = snapshot.programs.iter().find(|program| program.pid == pid)?;
+            Some((seen.efficiency?, seen.demand?, seen.natural))
+        })
+    };
+    let (efficiency, demand, natural) = measured(computes.pid());
+    assert!(efficiency > 0.0 && efficiency <= 1.0, "{efficiency}");
+    // Two threads that compute all the time run, or wait for a context.
+    assert!((1.3..2.3).contains(&demand) && natural == 2, "{demand}, {natural}");
+    computes.finish().well();
+    // Its second thread waits for the first one for four fifths of the time.
+    let spins = setup.program("spinning_pool").unmanaged().start();
+    setup.says(&["adopt", &spins.pid().to_string()]);
+    let (efficiency, _, natural) = measured(spins.pid());
+    assert!(efficiency < 0.9 && natural == 2, "{efficiency}, {natural}");
+    spins.finish().well();
 }
 
 #[test]

@@ -48,5 +48,7 @@ tests! {
         &["limit_noted", "limit_name", "limit_depth", "limit_guard", "limit_own"],
     );
     handlers_of_timers_signals: computed_the_same(&["alarm_flag", "alarm_name"]);
+    first_threads_that_round_otherwise:
+        computed_the_same(&["words_denormal", "words_rounding", "words_fortran"]);
     exceptions_and_handlers_on_other_stacks: computed_the_same(&["lands", "alternate", "alternate_kept"]);
 }

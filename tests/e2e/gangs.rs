@@ -68,6 +68,28 @@ fn rigid_programs_take_turns_and_run_alone_again_when_the_other_leaves() {
 }
 
 #[test]
+fn who_may_not_be_stopped_runs_in_the_others_turns_too() {
+    if freezer().is_none() {
+        return;
+    }
+    let setup = Setup::new("equi");
+    let words = ["spin", "0", "9000000000000000000"];
+    let spinner = |flag| setup.at(&kernel("gang")).args(words).flag("--rigid").flag(flag).threads(2);
+    let turns = spinner("--turns").start();
+    let never = setup.program("loops").flag("--no-turns").threads(2).start();
+    let seen = never.until("that it is never stopped", |program| program.reason.contains("never stopped"));
+    assert!(seen.reason.contains("--no-turns"), "{}", seen.reason);
+    setup.until("it is in each turn", |snapshot| {
+        let round = &snapshot.turns.as_ref()?.round;
+        let id = snapshot.programs.iter().find(|program| program.pid == never.pid())?.id;
+        let has = |turn: &scaf_policy::Turn| turn.members.iter().any(|member| member.0 == id);
+        round.iter().all(has).then_some(())
+    });
+    never.finish().well();
+    drop(turns);
+}
+
+#[test]
 fn a_program_that_is_stopped_can_be_ended_by_signals() {
     let Some(_) = freezer() else { return };
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGKILL] {

@@ -1,7 +1,7 @@
 /* build: gcc -O2 -pthread */
 /* A pool of threads of the program's own, which spin until all have arrived, as local inference servers do.
- * With "listens" others may wait for it; with "alone" it has no thread but the first; with "computes" nobody
- * waits; with "binds" each thread has a PU of its own. */
+ * With "listens" others may wait for it, with "ticks" a timer wakes it all the time; with "alone" it has no
+ * thread but the first; with "computes" nobody waits; with "binds" each thread has a PU of its own. */
 #define _GNU_SOURCE
 #include "test.h"
 
@@ -56,6 +56,13 @@ static void *member(void *argument)
     }
 }
 
+static void *tick(void *argument)
+{
+    while (!over)
+        usleep(5000);
+    return argument;
+}
+
 int main(int argc, char **argv)
 {
     int alone = argc > 1 && !strcmp(argv[1], "alone");
@@ -70,7 +77,9 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "binds"))
         sched_getaffinity(0, sizeof own, &own);
     bind_to(0);
-    pthread_t other;
+    pthread_t other, clock;
+    if (argc > 1 && !strcmp(argv[1], "ticks") && pthread_create(&clock, 0, tick, 0))
+        return 2;
     if (!alone && pthread_create(&other, 0, member, (void *)1))
         return 2;
     long rounds = 0, wrong = 0, expected[MEMBERS] = {work(LONG, 1), work(SHORT, 2)};

@@ -24,6 +24,11 @@ pub const FLAG_EXACT: u32 = 4;
 pub const FLAG_AT_WORK: u32 = 8;
 /// [`Hello::flags`]: the program starts, and has met no region yet.
 pub const FLAG_STARTING: u32 = 16;
+/// [`Hello::flags`]: the user says that it may be stopped for others' turns even while others may wait for it
+/// (`scaf run --turns`),
+pub const FLAG_TURNS: u32 = 32;
+/// [`Hello::flags`]: or that it may never be (`scaf run --no-turns`).
+pub const FLAG_NO_TURNS: u32 = 64;
 /// [`Hello::flags`]: from this bit on, 16 bits of the Slurm step's number, if there is a [`Hello::job`].
 pub const STEP_SHIFT: u32 = 16;
 
@@ -37,8 +42,8 @@ pub struct Hello {
     pub version: u32,
     /// [`ATTACH`], [`MORE_MODULES`] or [`ENTERED`].
     pub kind: u32,
-    /// [`FLAG_BOUND`], [`FLAG_RIGID`], [`FLAG_EXACT`], [`FLAG_AT_WORK`], [`FLAG_STARTING`]; a step from
-    /// [`STEP_SHIFT`] on.
+    /// [`FLAG_BOUND`], [`FLAG_RIGID`], [`FLAG_EXACT`], [`FLAG_AT_WORK`], [`FLAG_STARTING`], [`FLAG_TURNS`],
+    /// [`FLAG_NO_TURNS`]; a step from [`STEP_SHIFT`] on.
     pub flags: u32,
     /// Modules with parallel regions met so far.
     pub modules: u32,

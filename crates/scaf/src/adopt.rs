@@ -11,10 +11,11 @@ use std::process::ExitCode;
 pub fn run(flags: &cli::Adopt) -> Result<ExitCode> {
     let socket =
         if flags.release { daemon::require()? } else { session::ensure().map_err(|why| anyhow!(why))?.0 };
+    let turns = cli::turns(flags.turns, flags.no_turns);
     for pid in &flags.pids {
         let request = match flags.release {
             true => Request::Release(*pid),
-            false => Request::Adopt { pid: *pid, limits: LimitValues::default(), each: flags.each },
+            false => Request::Adopt { pid: *pid, limits: LimitValues::default(), each: flags.each, turns },
         };
         match daemon::ask(&socket, &request)? {
             Reply::Adopted(true) => {}

@@ -6,13 +6,14 @@
 //! same rule (`crates/libscaf/src/sys/users.rs`).
 
 use crate::mend;
+use crate::program_limits::ProgramLimits;
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use scaf_proto::hello::{ATTACH, Hello, Welcome};
 use scaf_proto::{MAGIC, VERSION};
-use scafd::control::{Decisions, LimitValues, Reply, Request, Snapshot};
+use scafd::control::{Decisions, Reply, Request, Snapshot};
 use scafd::observe::proc_pid::FileId;
 use scafd::paths::{self, Scope};
 use scafd::privileges::UNKNOWN;
@@ -267,8 +268,9 @@ pub fn is_better_molded(socket: &Path, program: &Path) -> bool {
 
 /// Has the daemon manage this process from outside, and what it starts, where they don't attach. They have
 /// one share together, unless `each` is to have its own.
-pub fn adopt_self(socket: &Path, limits: LimitValues, each: bool) {
-    let _ = ask_within(SHORT_PATIENCE, socket, &Request::Adopt { pid: 0, limits, each });
+pub fn adopt_self(socket: &Path, limits: &ProgramLimits, each: bool) {
+    let (limits, turns) = (limits.values(), limits.turns);
+    let _ = ask_within(SHORT_PATIENCE, socket, &Request::Adopt { pid: 0, limits, each, turns });
 }
 
 /// Decisions from the daemon's journal.

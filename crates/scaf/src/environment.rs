@@ -18,13 +18,14 @@ pub const BLAS_SPIN: [&str; 2] = ["OPENBLAS_THREAD_TIMEOUT", "22"];
 pub type Change = (&'static str, Option<OsString>);
 
 /// Variables that nobody else has: with `LD_PRELOAD` and OpenBLAS's all that [`managed`] changes.
-pub const OURS: [&str; 9] = [
+pub const OURS: [&str; 10] = [
     daemon::SOCKET_VARIABLE,
     "SCAF_NAME",
     "SCAF_MIN",
     "SCAF_MAX",
     "SCAF_WEIGHT_MILLI",
     "SCAF_RIGID",
+    "SCAF_TURNS",
     "SCAF_EXACT",
     "SCAF_MALLEABLE",
     "SCAF_FILTERS",
@@ -46,6 +47,7 @@ pub fn managed(
         ("SCAF_MAX", limits.max.map(|max| max.to_string().into())),
         ("SCAF_WEIGHT_MILLI", Some(limits.weight_milli.to_string().into())),
         ("SCAF_RIGID", limits.rigid.then(|| "1".into())),
+        ("SCAF_TURNS", limits.turns.map(|turns| u8::from(turns).to_string().into())),
         ("SCAF_EXACT", limits.exact.then(|| "1".into())),
         ("SCAF_MALLEABLE", limits.malleable.word().map(OsString::from)),
         ("SCAF_FILTERS", filters::survived().map(|filters| filters.to_string().into())),

@@ -49,7 +49,7 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
             if let Some(setting) = molded(flags.mold, &limits, socket, &program) {
                 command.env(mold::VARIABLE, setting);
             }
-            daemon::adopt_self(socket, limits.values(), flags.each);
+            daemon::adopt_self(socket, &limits, flags.each);
             watched = Some(socket).filter(|_| flags.verbose);
         }
         Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),

@@ -41,6 +41,8 @@ pub struct ProgramLimits {
     pub weight_milli: u32,
     /// Whether the program needs all its contexts at once.
     pub rigid: bool,
+    /// Whether it may be stopped for others' turns; `None` where its user says nothing.
+    pub turns: Option<bool>,
     /// Whether the program's results are to keep their bits.
     pub exact: bool,
     /// Whether its teams may be resized whatever its code.
@@ -65,6 +67,7 @@ impl ProgramLimits {
             max: None,
             weight_milli: 1000,
             rigid: false,
+            turns: None,
             exact: false,
             malleable: Malleable::Unsaid,
         }
@@ -90,6 +93,7 @@ impl ProgramLimits {
             max: flags.max,
             weight_milli: milli(flags.weight),
             rigid: flags.rigid,
+            turns: cli::turns(flags.turns, flags.no_turns),
             exact: flags.exact,
             malleable: if flags.malleable { Malleable::Yes } else { Malleable::Unsaid },
         })
@@ -114,6 +118,8 @@ mod tests {
             interleave: false,
             background: false,
             rigid: false,
+            turns: false,
+            no_turns: false,
             exact: false,
             malleable: false,
             each: false,

@@ -64,6 +64,9 @@ pub enum Request {
         limits: LimitValues,
         /// Whether each program that it starts is one by itself.
         each: bool,
+        /// Whether they may be stopped for others' turns, if their user says so.
+        #[serde(default)]
+        turns: Option<bool>,
     },
     /// Manage them no more: [`Reply::Adopted`], true if they were.
     Release(u32),

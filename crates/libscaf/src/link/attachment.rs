@@ -18,8 +18,8 @@ use crate::sys::{clock, glibc, process};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use scaf_proto::hello::{
-    ATTACH, ENTERED, FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, FLAG_STARTING, Hello, MORE_MODULES,
-    STEP_SHIFT,
+    ATTACH, ENTERED, FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_NO_TURNS, FLAG_RIGID, FLAG_STARTING,
+    FLAG_TURNS, Hello, MORE_MODULES, STEP_SHIFT,
 };
 use scaf_proto::{MAGIC, PAGE_BYTES, VERSION};
 
@@ -210,6 +210,7 @@ fn send(kind: u32) -> bool {
         flags: if settings.bound { FLAG_BOUND } else { 0 }
             | if settings.rigid { FLAG_RIGID } else { 0 }
             | if settings.exact { FLAG_EXACT } else { 0 }
+            | settings.turns.map_or(0, |turns| if turns { FLAG_TURNS } else { FLAG_NO_TURNS })
             | if AT_WORK.load(Ordering::Relaxed) { FLAG_AT_WORK } else { 0 }
             | if STARTING.load(Ordering::Relaxed) { FLAG_STARTING } else { 0 }
             | u32::from(settings.step) << STEP_SHIFT,

@@ -1,5 +1,6 @@
 //! The facts by which a region's mechanism and team size are chosen ([`scaf_team::choice`]).
 
+use super::float_words;
 use super::kind::{Kind, Region};
 use super::mechanisms::{experiment, gather, resize};
 use super::thread::Thread;
@@ -22,6 +23,7 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
     // An opened region's threads can't all turn `dyn-var` on again.
     let permission = if kind == Kind::Opened { None } else { permission::of(code.runtime) };
     let tried = permission::is_tried();
+    let alike = requested == 1 || natural() == 1 || float_words::are_the_teams(this, code.runtime);
     // Sections may wait for each other, and a team that is too small would wait for ever.
     let may = !kind.is_sections() && !settings::is_in_block();
     let mut facts = Facts {
@@ -33,7 +35,7 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
             false => dop.saturating_sub(in_teams()).saturating_sub(experiment::contexts()),
         }),
         kept: promise::is_kept(),
-        resizable: (permission.is_some() || (inspected && word.resizable())) && may,
+        resizable: (permission.is_some() || (inspected && word.resizable() && alike)) && may,
         word: permission.is_some_and(Permission::is_word) && may && !promise::is_strict(),
         gathers: false,
         length,

@@ -4,6 +4,7 @@
 
 use super::choose::choose;
 use super::entered::Entered;
+use super::float_words;
 use super::frame::Frame;
 use super::kind::{Pass, Region, Work};
 use super::mechanisms::{experiment, fold, gather, resize};
@@ -86,6 +87,9 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
     let stamped = (!sampled || !region_record::is_next_left_out(master)).then(|| stamp(code.runtime));
     let grant = pages::grant().word();
     let mut choice = choose(this, region, note.length(), grant);
+    if float_words::are_new(this) {
+        float_words::start_by(this, fill_teams);
+    }
     if sampled && choice.is_alone() && region_record::is_left_out(master) {
         return unmeasured(this, region, choice, pass);
     }

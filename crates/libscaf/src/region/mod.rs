@@ -3,6 +3,7 @@
 mod choose;
 pub mod enter;
 pub mod entered;
+mod float_words;
 pub mod frame;
 pub mod kind;
 pub mod mechanisms;

@@ -1,10 +1,11 @@
 //! What `scaf run` (or an admin) sets by the environment. Read once, when the library is loaded, because a
 //! program may change its environment later. A value out of range is ignored: the library can't complain.
 //! `SCAF_SOCKET` path of the daemon's socket · `SCAF_NAME` · `SCAF_MIN`, `SCAF_MAX` contexts, 1 to 65,535 ·
-//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_SPIN` rounds, 0
-//! to 2^32 - 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (tests) · `SCAF_TCM` `scaf` or `off` ([`Manager`]) ·
-//! `SCAF_GATHER` 0 · `SCAF_MALLEABLE` 1, or `check` ([`Malleable`]) · `SCAF_FILTERS` filters of system calls
-//! · `SCAF_JOB` JOB.STEP, Slurm's numbers, of the step the low 16 bits
+//! `SCAF_WEIGHT_MILLI` thousandths, 1 to 1,000,000 · `SCAF_RIGID` 1 · `SCAF_EXACT` 1 · `SCAF_TURNS` 0 or 1 ·
+//! `SCAF_SPIN` rounds, 0 to 2^32 - 1 · `SCAF_EXPERIMENT_EVERY` regions, from 1 (tests) · `SCAF_TCM` `scaf`
+//! or `off` ([`Manager`]) · `SCAF_GATHER` 0 · `SCAF_MALLEABLE` 1, or `check` ([`Malleable`]) ·
+//! `SCAF_FILTERS` filters of system calls · `SCAF_JOB` JOB.STEP, Slurm's numbers, of the step the low 16
+//! bits
 
 use super::file::decimal;
 use core::cell::UnsafeCell;
@@ -64,6 +65,8 @@ pub struct Settings {
     pub rigid: bool,
     /// Results are to keep their bits: nothing is done that could have sums added up in another order.
     pub exact: bool,
+    /// Whether it may be stopped for others' turns, if its user says so.
+    pub turns: Option<bool>,
     pub malleable: Malleable,
     /// `OMP_DYNAMIC` is set, to whatever.
     pub dynamic: bool,
@@ -114,6 +117,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     weight_milli: 1_000,
     rigid: false,
     exact: false,
+    turns: None,
     malleable: Malleable::No,
     dynamic: false,
     bound: false,
@@ -240,6 +244,8 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         (b"SCAF_WEIGHT_MILLI", _) => settings.weight_milli = number(value, 1_000_000).unwrap_or(1_000),
         (b"SCAF_RIGID", b"1") => settings.rigid = true,
         (b"SCAF_EXACT", b"1") => settings.exact = true,
+        (b"SCAF_TURNS", b"1") => settings.turns = Some(true),
+        (b"SCAF_TURNS", b"0") => settings.turns = Some(false),
         (b"SCAF_MALLEABLE", b"1") => settings.malleable = Malleable::Yes,
         (b"SCAF_MALLEABLE", b"check") => settings.malleable = Malleable::Check,
         (b"SCAF_SPIN", b"0") => settings.spin = Some(0),

@@ -107,6 +107,14 @@ pub struct Run {
     /// for all programs, it and others take turns
     #[arg(long)]
     pub rigid: bool,
+    /// It may be stopped for others' turns even while others may wait for it: it listens on a socket, or was
+    /// woken by the network, a terminal or a timer in the last second. If it has a thread pool of its own,
+    /// that spins while it waits
+    #[arg(long, conflicts_with = "no_turns")]
+    pub turns: bool,
+    /// It is never stopped for others' turns
+    #[arg(long, conflicts_with = "rigid")]
+    pub no_turns: bool,
     /// Its results stay the same bit for bit: nothing may change the order of additions, so its teams and
     /// BLAS threads keep their numbers, and it may be slower beside others
     #[arg(long, conflicts_with_all = ["malleable", "mold"])]
@@ -132,6 +140,11 @@ pub struct Run {
     pub command: Vec<OsString>,
 }
 
+/// What `--turns` and `--no-turns` say together.
+pub fn turns(turns: bool, no_turns: bool) -> Option<bool> {
+    (turns || no_turns).then_some(turns)
+}
+
 /// `scaf adopt`.
 #[derive(Debug, Args)]
 pub struct Adopt {
@@ -142,6 +155,13 @@ pub struct Adopt {
     /// starts have one]
     #[arg(long, conflicts_with = "release")]
     pub each: bool,
+    /// Their threads spin while they wait, whatever samples say, and they take turns even while others may
+    /// wait for them
+    #[arg(long, conflicts_with_all = ["release", "no_turns"])]
+    pub turns: bool,
+    /// They are never stopped for others' turns
+    #[arg(long, conflicts_with = "release")]
+    pub no_turns: bool,
     /// Process ids
     #[arg(required = true, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pub pids: Vec<u32>,

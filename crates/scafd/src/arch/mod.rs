@@ -4,7 +4,7 @@
 #[path = "x86_64.rs"]
 mod processor;
 
-pub use processor::{LEGACY_CALLS, ticks};
+pub use processor::{LEGACY_CALLS, LEGACY_WAITS, ticks};
 
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!(

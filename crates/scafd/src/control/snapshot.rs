@@ -172,6 +172,9 @@ shown! {
     and {
         /// CPU quota of its control groups; null without one.
         quota: Option<f64> = JSON.unit("contexts").detail("CPU quota");
+        /// Contexts that its threads used or waited for on average in the latest 2 s, where it is managed
+        /// from outside and runs all the time; null else.
+        demand: Option<f64> = JSON.unit("contexts").detail("demand");
         /// Its speedup at each DoP that it ran at, at 1 and at its natural one; empty before any measurement.
         curve: Vec<CurvePoint>;
         /// What hardware counters say; null without any, before the second tick, and for other users.

@@ -6,16 +6,17 @@
 //! say whether such a process's threads wait for each other by spinning ([`super::computing`]). If so it is
 //! adopted, needs all its contexts at once, and beside others takes turns. If not, the kernel shares the
 //! machine well between it and others, and it is adopted only if its user said so (`scaf adopt`); then it
-//! has its share of the contexts. One that others may wait for isn't adopted: what listens on a socket.
+//! has its share of the contexts. One that others may wait for isn't adopted ([`super::waited_for`]).
 //! When it hasn't computed on several threads for 2 s it is released, and watched again.
 
 use super::computing::Computing;
 use super::move_budget::MoveBudget;
 use super::new_threads::GENERATIONS;
+use super::outside_meter::{OutsideMeter, Reading};
 use super::per_user::PerUser;
 use super::user_processes::UserProcesses;
 use crate::control::LimitValues;
-use crate::observe::{Observer, clock, sockets};
+use crate::observe::{Observer, clock};
 use crate::registry::{Binding, Program, Registry};
 use crate::talk::{Peer, Talk};
 use scaf_policy::ProgramId;
@@ -31,15 +32,16 @@ const MOST_PROCESSES: usize = 64;
 const MOST_THREADS: usize = 32;
 /// Adopted programs' numbers begin here: others' are those of connections.
 const FIRST: u64 = 1 << 40;
-/// An adopted program has to use so many contexts on average to stay, over so long a time.
+/// An adopted program has to use so many contexts on average to stay, over 2 s.
 const LEAST: f64 = 0.1;
-const PATIENCE_NS: u64 = 2_000_000_000;
 
 #[derive(Clone, Copy, PartialEq)]
 struct Watched {
     peer: Peer,
     starttime: u64,
     limits: LimitValues,
+    /// Whether it may be stopped for others' turns, if its user says so.
+    turns: Option<bool>,
     /// Its user asked for it to be managed from outside.
     is_asked: bool,
 }
@@ -49,6 +51,7 @@ pub(super) struct New {
     pub id: ProgramId,
     pub peer: Peer,
     pub limits: LimitValues,
+    pub turns: Option<bool>,
     /// Its runnable threads.
     pub threads: u32,
     /// Whether they wait for each other by spinning.
@@ -70,8 +73,8 @@ pub(super) struct Found {
 pub(super) struct Looked {
     /// Those that don't compute on several threads any more.
     pub resting: Vec<ProgramId>,
-    /// How many threads others compute on, where these are more than was known.
-    pub wider: Vec<(ProgramId, u32)>,
+    /// What others do.
+    pub readings: Vec<(ProgramId, Reading)>,
 }
 
 #[derive(Default)]
@@ -81,8 +84,8 @@ pub(super) struct Adopted {
     released: UserProcesses,
     /// Processes that compute on several threads.
     computing: BTreeMap<u32, Computing>,
-    /// Clocks of adopted programs: CPU time and when it was read.
-    clocks: BTreeMap<ProgramId, (u64, u64)>,
+    /// Of adopted programs.
+    meters: BTreeMap<ProgramId, OutsideMeter>,
     numbers: u64,
     looked: Option<Instant>,
     /// When the latest one was watched.
@@ -91,12 +94,18 @@ pub(super) struct Adopted {
 
 impl Adopted {
     /// Watches a process of the peer's.
-    pub fn watch(&mut self, observer: &Observer, peer: Peer, limits: LimitValues, is_asked: bool) -> bool {
+    pub fn watch(
+        &mut self,
+        observer: &Observer,
+        peer: Peer,
+        (limits, turns): (LimitValues, Option<bool>),
+        is_asked: bool,
+    ) -> bool {
         let Ok(stat) = observer.process(peer.pid).stat() else { return false };
         self.watched.retain(peer.uid, |it| it.peer.pid != peer.pid && is_there(observer, it));
         self.released.remove(peer.uid, peer.pid);
         self.latest = Some(Instant::now());
-        self.watched.add(peer.uid, Watched { peer, starttime: stat.starttime, limits, is_asked });
+        self.watched.add(peer.uid, Watched { peer, starttime: stat.starttime, limits, turns, is_asked });
         true
     }
 
@@ -176,15 +185,16 @@ impl Adopted {
                     continue;
                 }
                 let mut computing = computing.unwrap_or_default();
-                if let Err(e) = computing.look(&process, &runnable) {
-                    found.unseen.push((owner, pid, e));
+                match computing.look(&process, &runnable) {
+                    Ok(cost) => budget.charge(owner, cost, now),
+                    Err(e) => found.unseen.push((owner, pid, e)),
                 }
                 if computing.is_resting() {
                     continue;
                 }
-                let spins = computing.spins();
+                let spins = watched.turns.filter(|turns| *turns).or_else(|| computing.spins());
                 let is_due = match spins {
-                    Some(true) => turns,
+                    Some(true) => turns && watched.turns != Some(false),
                     Some(false) => watched.is_asked,
                     None => watched.is_asked && computing.is_blind(),
                 };
@@ -195,15 +205,16 @@ impl Adopted {
                         found.spinning.push(program.identity.id);
                     }
                     self.computing.insert(pid, computing);
-                } else if sockets::listens(&process) {
+                } else if watched.turns.is_none() && !computing.is_unwaited_for(&process) {
                     computing.put_off();
                     self.computing.insert(pid, computing);
                 } else {
                     self.numbers += 1;
                     let id = ProgramId(FIRST + self.numbers);
                     let threads = u32::try_from(runnable.len()).unwrap_or(u32::MAX).min(65_535);
-                    let (peer, limits) = (Peer { pid, ..watched.peer }, watched.limits);
-                    found.new.push(New { id, peer, limits, threads, spins: spins == Some(true) });
+                    let peer = Peer { pid, ..watched.peer };
+                    let (limits, turns, spins) = (watched.limits, watched.turns, spins == Some(true));
+                    found.new.push(New { id, peer, limits, turns, threads, spins });
                 }
             }
         }
@@ -213,10 +224,10 @@ impl Adopted {
         found
     }
 
-    /// Looks at adopted programs, each every 2 s.
+    /// Measures adopted programs.
     pub fn look(&mut self, registry: &Registry, observer: &Observer) -> Looked {
         let now_ns = clock::now_ns();
-        self.clocks.retain(|id, _| registry.get(*id).is_some());
+        self.meters.retain(|id, _| registry.get(*id).is_some());
         let mut looked = Looked::default();
         for program in registry.iter().filter(|program| is_adopted(program.identity.id)) {
             let (id, pid) = (program.identity.id, program.identity.pid);
@@ -224,22 +235,17 @@ impl Adopted {
                 looked.resting.push(id);
                 continue;
             };
-            let (was_ns, at_ns) = *self.clocks.entry(id).or_insert((cpu_ns, now_ns));
-            let passed_ns = now_ns.saturating_sub(at_ns);
-            if passed_ns < PATIENCE_NS {
-                continue;
-            }
+            let process = observer.process(pid);
+            let at = (cpu_ns, now_ns);
+            let meter = self.meters.entry(id).or_insert_with(|| OutsideMeter::new(&process, at));
+            let reading = meter.read(&process, at, program.contexts());
             // Who takes turns is stopped most of the time.
             let least = if program.phase.takes_turns { LEAST / 10.0 } else { LEAST };
-            if (cpu_ns.saturating_sub(was_ns) as f64) < least * passed_ns as f64 {
+            if reading.used.is_some_and(|used| used < least) {
                 looked.resting.push(id);
+            } else if reading != Reading::default() {
+                looked.readings.push((id, reading));
             }
-            let runnable = observer.process(pid).runnable(MOST_THREADS).0;
-            let runnable = u32::try_from(runnable).unwrap_or(u32::MAX);
-            if runnable > program.limits.natural {
-                looked.wider.push((id, runnable));
-            }
-            self.clocks.insert(id, (cpu_ns, now_ns));
         }
         looked
     }
@@ -292,7 +298,7 @@ mod tests {
         let peer = Peer { pid, uid: 1000, owner: 1000, gid: 1000, accepted: 0 };
         let mut adopted = Adopted::default();
         assert!(!adopted.is_watching() && adopted.deadline().is_none());
-        let mut watch = |peer| adopted.watch(&observer, peer, LimitValues::default(), true);
+        let mut watch = |peer| adopted.watch(&observer, peer, (LimitValues::default(), None), true);
         assert!(!watch(Peer { pid: u32::MAX, ..peer }) && watch(peer) && watch(peer));
         assert_eq!(adopted.watched.all().count(), 1);
         assert!(!adopted.release(&observer, Peer { uid: 1001, ..peer }) && adopted.release(&observer, peer));

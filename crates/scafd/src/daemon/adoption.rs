@@ -2,6 +2,7 @@
 
 use super::adopted::{New, family, is_adopted};
 use super::attach::age_s;
+use super::outside_meter::{Reading, natural};
 use super::parts::Daemon;
 use super::requests::numbers_alike;
 use crate::config::Gang;
@@ -22,7 +23,7 @@ impl Daemon {
         &mut self,
         peer: Peer,
         number: u32,
-        limits: LimitValues,
+        (limits, turns): (LimitValues, Option<bool>),
         each: bool,
     ) -> Result<(), String> {
         const FOR_ALL: &str = "the daemon for all users doesn't manage programs from outside";
@@ -40,7 +41,7 @@ impl Daemon {
         if is_for_all {
             return Err(FOR_ALL.into());
         }
-        let watches = self.adopted.watch(&self.observer, whose, limits, number != 0);
+        let watches = self.adopted.watch(&self.observer, whose, (limits, turns), number != 0);
         watches.then_some(()).ok_or_else(|| "the process has ended".into())
     }
 
@@ -90,16 +91,37 @@ impl Daemon {
             self.find_spinning(id);
         }
         let looked = self.adopted.look(&self.registry, &self.observer);
-        for (id, threads) in looked.wider {
-            if let Some(program) = self.registry.get_mut(id) {
-                program.limits.natural = threads;
-                self.timers.ask();
-            }
+        for (id, reading) in looked.readings {
+            self.take_reading(id, &reading);
         }
         for id in looked.resting {
             if self.detach(id) {
                 self.timers.ask();
             }
+        }
+    }
+
+    /// Takes what was measured of an adopted program.
+    fn take_reading(&mut self, id: ProgramId, reading: &Reading) {
+        let Some(program) = self.registry.get_mut(id) else { return };
+        if reading.is_blind {
+            program.code.cannot_be_seen();
+        }
+        // Stopped, it neither wants nor uses anything.
+        if program.phase.takes_turns {
+            return;
+        }
+        if let Some(interval) = &reading.interval {
+            program.measured_outside(interval);
+        }
+        let Some((demand, runnable)) = reading.demand else { return };
+        program.evidence.demand = Some(demand);
+        // Threads that spin need all their contexts at once, however many there are.
+        let is_rigid = program.code.rigid().is_some();
+        let natural = if is_rigid { runnable.max(program.limits.natural) } else { natural(demand) };
+        if natural != program.limits.natural {
+            program.limits.natural = natural;
+            self.timers.ask();
         }
     }
 
@@ -126,7 +148,7 @@ impl Daemon {
             identity,
             limits: limits.permitted(self.scope, peer.uid),
             reach,
-            code: Code::unknown(),
+            code: Code::unknown(new.turns),
             grant: Grant::before(set, stat.threads),
             evidence: Evidence::new(clock::ticks(), cpu_ns, self.config.rc_s, None),
             phase: Phase::default(),

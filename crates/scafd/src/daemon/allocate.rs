@@ -1,6 +1,7 @@
 //! Allocate and place: asks the policy for DoPs, and finds the PUs for them.
 
 use super::grants::Grants;
+use super::waited_for::keep_running;
 use crate::config::Config;
 use crate::journal::{Entry, Journal};
 use crate::registry::{Program, Registry};
@@ -50,6 +51,8 @@ impl Decider {
             programs: requests,
             allocation: allocation.clone(),
         });
+        let stays = |id| registry.get(id).and_then(|program| program.phase.keeps_running.as_deref());
+        keep_running(&mut allocation, stays);
         for share in &mut allocation.shares {
             let step = registry.get(share.id).and_then(|program| program.evidence.steps.now);
             if let (Some(step), Dop::Contexts(dop)) = (step, share.dop)

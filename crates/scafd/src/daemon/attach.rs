@@ -15,7 +15,9 @@ use crate::registry::{
 };
 use crate::talk::Peer;
 use scaf_policy::{ProgramId, PuSet};
-use scaf_proto::hello::{FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_RIGID, FLAG_STARTING, Hello};
+use scaf_proto::hello::{
+    FLAG_AT_WORK, FLAG_BOUND, FLAG_EXACT, FLAG_NO_TURNS, FLAG_RIGID, FLAG_STARTING, FLAG_TURNS, Hello,
+};
 
 impl Daemon {
     /// Registers a program. True if it is one more to decide about.
@@ -63,12 +65,13 @@ impl Daemon {
             weight: f64::from(hello.weight_milli) / 1000.0,
         };
         let rigid = has(FLAG_RIGID).then(|| "its user says so (scaf run --rigid)".into());
+        let turns = if has(FLAG_NO_TURNS) { Some(false) } else { has(FLAG_TURNS).then_some(true) };
         let profile = self.config.profiles.get(&identity.name).cloned();
         let mut program = Program {
             identity,
             limits: limits.permitted(self.scope, peer.uid),
             reach,
-            code: Code::pending(hello.modules, has(FLAG_EXACT), rigid),
+            code: Code::pending(hello.modules, has(FLAG_EXACT), rigid).with_turns(turns),
             grant: Grant::before(set, stat.threads),
             evidence: Evidence::new(clock::ticks(), cpu_ns, self.config.rc_s, profile),
             phase: Phase::default(),

@@ -1,8 +1,10 @@
 //! What looks at a process that computes on several threads have found: for how long it has, and whether its
 //! threads wait for each other by spinning, by samples.
 
+use super::waited_for::Woken;
 use crate::observe::proc_pid::Process;
 use crate::observe::samples::{Samples, Seen};
+use crate::observe::sockets;
 use std::io;
 
 /// Looks at which several of its threads were runnable, before a process counts as computing.
@@ -28,25 +30,28 @@ pub(super) struct Computing {
     seen: Seen,
     /// Samples can't be taken.
     is_blind: bool,
+    woken: Woken,
 }
 
 impl Computing {
-    /// It was looked at, and these of its threads are runnable.
+    /// It was looked at, and these of its threads are runnable. Gives what it costs to look at the others.
     /// # Errors
     /// Samples can't be taken. That is said once.
-    pub fn look(&mut self, process: &Process, runnable: &[u32]) -> io::Result<()> {
+    pub fn look(&mut self, process: &Process, runnable: &[u32]) -> io::Result<u32> {
         if runnable.len() < 2 {
             self.misses += 1;
         } else {
             self.looks = self.looks.saturating_add(1);
             self.misses = 0;
         }
+        let cost = self.woken.look(process);
         if self.is_blind {
-            return Ok(());
+            return Ok(cost);
         }
         let samples = self.samples.get_or_insert_with(|| Samples::new(process));
         self.seen.add(samples.take(), MEMORY);
-        samples.follow(runnable).inspect_err(|_| (self.is_blind, self.samples) = (true, None))
+        let followed = samples.follow(runnable);
+        followed.inspect_err(|_| (self.is_blind, self.samples) = (true, None)).map(|()| cost)
     }
 
     pub fn is_resting(&self) -> bool {
@@ -61,6 +66,11 @@ impl Computing {
     /// It isn't adopted for now: asks for a few looks more.
     pub fn put_off(&mut self) {
         self.looks = 0;
+    }
+
+    /// Whether it is known that nobody else waits for it.
+    pub fn is_unwaited_for(&self, process: &Process) -> bool {
+        self.woken.is_known() && self.woken.by().is_none() && sockets::listens(process) == Some(false)
     }
 
     pub fn is_computing(&self) -> bool {

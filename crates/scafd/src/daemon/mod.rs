@@ -19,6 +19,7 @@ mod measure;
 mod move_budget;
 mod mpi_loans;
 mod new_threads;
+mod outside_meter;
 mod parts;
 mod per_user;
 mod process_trees;
@@ -33,6 +34,7 @@ mod time_slices;
 mod timers;
 mod user_processes;
 mod visibility;
+mod waited_for;
 
 pub use parts::{BROKER, Daemon, FIRST_HELPER, MEMORY, Parts, SIGNALS};
 
@@ -83,6 +85,7 @@ impl Daemon {
         if tick {
             let sample = self.observe();
             self.estimate(&sample);
+            self.find_waited_for();
             self.detach_unsuitable();
         }
         let asked = self.timers.decision_is_due();

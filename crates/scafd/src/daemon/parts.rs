@@ -17,6 +17,7 @@ use super::starting::Newcomers;
 use super::time_slices::TimeSlices;
 use super::timers::Timers;
 use super::user_processes::UserProcesses;
+use super::waited_for::WaitedFor;
 use crate::apply::Apply;
 use crate::config::Config;
 use crate::control::Tried;
@@ -98,6 +99,7 @@ pub struct Daemon {
     pub(super) grants: Grants,
     pub(super) loans: Loans,
     pub(super) slices: TimeSlices,
+    pub(super) waited_for: WaitedFor,
     pub(super) newcomers: Newcomers,
     pub(super) deferred: DeferredNarrowing,
     pub(super) budget: MoveBudget,
@@ -137,6 +139,7 @@ impl Daemon {
             grants: Grants::default(),
             loans: Loans::new(Instant::now()),
             slices: TimeSlices::default(),
+            waited_for: WaitedFor::default(),
             newcomers: Newcomers::default(),
             deferred: DeferredNarrowing::default(),
             budget: MoveBudget::default(),

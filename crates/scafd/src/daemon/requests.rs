@@ -39,9 +39,9 @@ impl Daemon {
             Request::Machine => Reply::Machine(Box::new(self.capacity.machine.clone())),
             Request::AffinityOf(pid) => Reply::Affinity(self.affinity_of(peer, pid).unwrap_or_default()),
             Request::Binds(pid) => Reply::Binds(self.binds(peer, pid)),
-            Request::Adopt { pid, limits, each } => {
-                self.watch(peer, pid, limits, each).map_or_else(Reply::Error, |()| Reply::Adopted(true))
-            }
+            Request::Adopt { pid, limits, each, turns } => self
+                .watch(peer, pid, (limits, turns), each)
+                .map_or_else(Reply::Error, |()| Reply::Adopted(true)),
             Request::Release(pid) => Reply::Adopted(self.release(peer, pid)),
             Request::BindsNoMore(_) => Reply::Binds(!self.binds_no_more(peer)),
             Request::Decision(_) | Request::Decisions(_) => self.decisions(peer, &request),

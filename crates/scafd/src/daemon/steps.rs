@@ -232,6 +232,15 @@ impl Daemon {
         }
     }
 
+    /// Looks whom others may wait for.
+    pub(super) fn find_waited_for(&mut self) {
+        let turns = self.gang() != Gang::Off;
+        let around = (&self.observer, &self.talk);
+        if self.waited_for.look(&mut self.registry, around, &mut self.budget, turns) {
+            self.timers.ask();
+        }
+    }
+
     /// Lets programs that wait for themselves while they are folded take turns, or leaves them alone. True if
     /// there was one.
     pub(super) fn separate_spinning(&mut self) -> bool {

@@ -14,6 +14,7 @@ pub mod samples;
 pub mod slurm_step;
 pub mod sockets;
 pub(crate) mod unmanaged_load;
+pub mod wakes;
 
 use crate::broker::Broker;
 use crate::observe::unmanaged_load::Sample;

@@ -207,6 +207,16 @@ impl Process {
         (threads.filter(|thread| state(thread) == Some('R')).collect(), cost as u32)
     }
 
+    /// How much each of its first threads, `most` of them, has run or waited for a context, in nanoseconds.
+    pub fn wanted_ns(&self, most: usize) -> impl Iterator<Item = (u32, u64)> {
+        let of = |thread: u32| {
+            let text = read_text(self.folder.join("task").join(thread.to_string()).join("schedstat")).ok()?;
+            let mut fields = text.split_whitespace().map(str::parse::<u64>);
+            Some((thread, fields.next()?.ok()?.saturating_add(fields.next()?.ok()?)))
+        };
+        self.each_thread().into_iter().flatten().take(most).filter_map(of)
+    }
+
     /// How many [`Process::runnable_threads`] there are, and what it costs to look.
     pub fn runnable(&self, most: usize) -> (usize, u32) {
         let (threads, cost) = self.runnable_threads(most);

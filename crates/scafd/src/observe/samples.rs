@@ -13,7 +13,7 @@ use scaf_inspect::SampledCode;
 use std::collections::BTreeMap;
 use std::io;
 
-/// CPU time of a thread between two samples.
+/// CPU time of a thread between two samples, if nothing else is said.
 const PERIOD_NS: u64 = 5_000_000;
 /// Threads of a process that are sampled.
 const MOST_THREADS: usize = 8;
@@ -43,13 +43,20 @@ impl Seen {
 /// Samples a process's threads.
 pub struct Samples {
     code: SampledCode,
+    period_ns: u64,
     threads: BTreeMap<u32, Sampler>,
 }
 
 impl Samples {
     /// Of this process; none of its threads is sampled yet.
     pub fn new(process: &Process) -> Samples {
-        Samples { code: SampledCode::new(process.id(), process.folder()), threads: BTreeMap::new() }
+        Samples::every(process, PERIOD_NS)
+    }
+
+    /// The same, with so much CPU time of a thread between two samples.
+    pub fn every(process: &Process, period_ns: u64) -> Samples {
+        let code = SampledCode::new(process.id(), process.folder());
+        Samples { code, period_ns, threads: BTreeMap::new() }
     }
 
     /// Samples these threads, too, from now on.
@@ -69,7 +76,7 @@ impl Samples {
             if self.threads.len() >= MOST_THREADS {
                 break;
             }
-            match sampler(*tid) {
+            match sampler(*tid, self.period_ns) {
                 Ok(sampler) => drop(self.threads.insert(*tid, sampler)),
                 // It has ended, or there are no files or memory just now.
                 Err(e)
@@ -101,11 +108,11 @@ impl Samples {
     }
 }
 
-fn sampler(tid: u32) -> io::Result<Sampler> {
+fn sampler(tid: u32, period_ns: u64) -> io::Result<Sampler> {
     let tid = i32::try_from(tid).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
     let mut builder = Builder::new(Software::CPU_CLOCK);
     builder.observe_pid(tid).any_cpu().enabled(true).remove_on_exec(true);
-    builder.exclude_kernel(true).exclude_hv(true).sample_period(PERIOD_NS).sample(SampleFlag::IP);
+    builder.exclude_kernel(true).exclude_hv(true).sample_period(period_ns).sample(SampleFlag::IP);
     builder.build()?.sampled(KEPT)
 }
 

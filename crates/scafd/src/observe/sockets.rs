@@ -12,19 +12,19 @@ const LISTEN: &str = "0A";
 /// The flag of a socket that accepts, in `/proc/net/unix`.
 const ACCEPTS: u64 = 0x1_0000;
 
-/// Whether it listens on a socket, or may: where its descriptors can't be read, it is taken for granted.
-pub fn listens(process: &Process) -> bool {
-    let Ok(entries) = read_dir(process.folder().join("fd")) else { return true };
+/// Whether it listens on a socket; `None` where its descriptors can't be read.
+pub fn listens(process: &Process) -> Option<bool> {
+    let entries = read_dir(process.folder().join("fd")).ok()?;
     let names = entries.flatten().take(MOST_DESCRIPTORS).filter_map(|entry| read_link(entry.path()).ok());
     let inode = |name: &str| name.strip_prefix("socket:[")?.strip_suffix(']')?.parse::<u64>().ok();
     let own: BTreeSet<u64> = names.filter_map(|name| inode(name.to_str()?)).collect();
     if own.is_empty() {
-        return false;
+        return Some(false);
     }
     let read = |name: &str| read_text(process.folder().join("net").join(name)).unwrap_or_default();
     let of_internet = ["tcp", "tcp6"].into_iter().flat_map(|name| listening_tcp(&read(name)));
     let mut all = of_internet.chain(listening_unix(&read("unix")));
-    all.any(|inode| own.contains(&inode))
+    Some(all.any(|inode| own.contains(&inode)))
 }
 
 fn listening_tcp(table: &str) -> Vec<u64> {
@@ -67,8 +67,8 @@ mod tests {
         let path = std::env::temp_dir().join(format!("scaf-listens-{}", std::process::id()));
         let listener = UnixListener::bind(&path).unwrap();
         let _ = std::fs::remove_file(&path);
-        assert!(listens(&Process::new(Path::new("/"), std::process::id())));
+        assert_eq!(listens(&Process::new(Path::new("/"), std::process::id())), Some(true));
         drop(listener);
-        assert!(listens(&Process::new(Path::new("/"), u32::MAX)), "nothing is known of it");
+        assert_eq!(listens(&Process::new(Path::new("/"), u32::MAX)), None, "nothing is known of it");
     }
 }

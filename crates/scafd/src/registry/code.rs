@@ -31,6 +31,8 @@ pub struct Code {
     asked_rigid: Option<String>,
     /// or it was found out.
     found_rigid: Option<String>,
+    /// Whether it may be stopped for others' turns, if its user says so.
+    pub turns: Option<bool>,
     /// Whether its results have to be bitwise reproducible, so that its teams are never resized.
     pub exact: bool,
     /// Modules that had been loaded when its code was inspected.
@@ -50,6 +52,7 @@ impl Code {
             can_wait: false,
             asked_rigid: rigid,
             found_rigid: None,
+            turns: None,
             exact,
             inspected: 0,
             modules,
@@ -57,9 +60,22 @@ impl Code {
     }
 
     /// Of a program whose code isn't looked at: it has no teams that are known.
-    pub fn unknown() -> Code {
+    pub fn unknown(turns: Option<bool>) -> Code {
         let teams = Teams::Fixed("its threads are no team of a known runtime".into());
-        Code { teams, ..Code::pending(0, false, None) }
+        Code { teams, turns, ..Code::pending(0, false, None) }
+    }
+
+    /// How well its threads use their contexts can't be seen.
+    pub fn cannot_be_seen(&mut self) {
+        let why = "its threads are no team of a known runtime, and how well they use contexts can't be seen \
+                   (kernel.perf_event_paranoid)";
+        self.teams = Teams::Fixed(why.into());
+    }
+
+    /// The same, with what its user says of turns.
+    #[must_use]
+    pub fn with_turns(self, turns: Option<bool>) -> Code {
+        Code { turns, ..self }
     }
 
     /// Whether its code permits its teams to be gathered.

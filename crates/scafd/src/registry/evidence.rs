@@ -37,6 +37,8 @@ pub struct Evidence {
     pub trials: Trials,
     pub steps: Steps,
     pub seen: Option<Seen>,
+    /// Contexts that its threads want on average, where it is measured from outside.
+    pub demand: Option<f64>,
     useful: Useful,
     /// Whether a team from before the grant spent the latest interval.
     outlived: bool,
@@ -61,6 +63,7 @@ impl Evidence {
             trials: Trials::default(),
             steps: Steps::default(),
             seen: None,
+            demand: None,
             useful: Useful::new(rc_s),
             outlived: false,
             stage: Stage::default(),
@@ -111,6 +114,11 @@ impl Evidence {
             self.useful.add(contexts, &seen.interval);
         }
         self.outlived = outlived;
+    }
+
+    /// Adds an interval on `contexts` that was measured from outside.
+    pub(super) fn measured_outside(&mut self, contexts: u32, interval: &Interval) {
+        self.useful.add(contexts, interval);
     }
 
     /// Adds what its regions did on `dop` contexts in the latest interval.

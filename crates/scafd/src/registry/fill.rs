@@ -31,6 +31,7 @@ impl Program {
             quota: self.reach.cgroup.quota,
             efficiency: measured.map(|(_, e)| e),
             speedup: measured.map(|(dop, e)| e * f64::from(dop)),
+            demand: self.evidence.demand,
             curve: self.evidence.curve_for_people(self.natural()),
             earlier_runs: self.evidence.link.earlier_runs(),
             counters: self.evidence.counters(),

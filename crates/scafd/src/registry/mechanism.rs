@@ -60,7 +60,8 @@ impl Program {
             (Teams::Resizable, None) => (Mechanism::Resize, String::new()),
             (Teams::Resizable, Some(seen)) => {
                 let state = if seen.in_region { "is running" } else { "ran last" };
-                let why = "it began before the grant, or is a long region, which stays whole";
+                let why = "it began before the grant, is a long region, or its first thread rounds otherwise \
+                           than its workers";
                 (fold, format!("a team of {} {state} that was not resized: {why}", seen.team))
             }
         }

@@ -47,6 +47,8 @@ pub struct Phase {
     rests_until_ns: u64,
     /// Whether it takes turns. Its clocks then say nothing about its speedup.
     pub takes_turns: bool,
+    /// Why it is never stopped for others' turns, after "it".
+    pub keeps_running: Option<String>,
     /// Whether it has had no region since it was loaded: it lends until then, and is never narrowed.
     pub starting: bool,
     /// Whether it computes on several threads though it starts, or does nothing: it will be detached.

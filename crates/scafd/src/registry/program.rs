@@ -10,6 +10,7 @@ use crate::apply::Target;
 use crate::estimate::Seen;
 use scaf_policy::counters::Counts;
 use scaf_policy::earlier_runs::EarlierRuns;
+use scaf_policy::efficiency::Interval;
 use scaf_policy::observed::Runs;
 use scaf_policy::{PuSet, explore};
 use scaf_proto::grant::Word;
@@ -132,6 +133,12 @@ impl Program {
         self.evidence.seen = Some(seen);
         let outlived = self.grant.outlived_by(&seen);
         self.evidence.measured(&seen, self.contexts(), !stepped && !self.lends_all(), outlived);
+    }
+
+    /// Adds an interval's efficiency as it was measured from outside.
+    pub fn measured_outside(&mut self, interval: &Interval) {
+        self.evidence.measured_outside(self.contexts(), interval);
+        self.know();
     }
 
     /// Adds what its regions did in the latest interval.
