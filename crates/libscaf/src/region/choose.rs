@@ -23,7 +23,8 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
     // An opened region's threads can't all turn `dyn-var` on again.
     let permission = if kind == Kind::Opened { None } else { permission::of(code.runtime) };
     let tried = permission::is_tried();
-    let alike = requested == 1 || natural() == 1 || float_words::are_the_teams(this, code.runtime);
+    let alike =
+        requested == 1 || natural() == 1 || float_words::are_the_teams(&this.first_words, code.runtime);
     // Sections may wait for each other, and a team that is too small would wait for ever.
     let may = !kind.is_sections() && !settings::is_in_block();
     let mut facts = Facts {

@@ -87,9 +87,7 @@ pub unsafe fn managed<R: Default>(region: &Region, pass: impl Pass<R>) -> R {
     let stamped = (!sampled || !region_record::is_next_left_out(master)).then(|| stamp(code.runtime));
     let grant = pages::grant().word();
     let mut choice = choose(this, region, note.length(), grant);
-    if float_words::are_new(this) {
-        float_words::start_by(this, fill_teams);
-    }
+    float_words::keep_for(&this.first_words, code.runtime, || fill_team(this, code.runtime));
     if sampled && choice.is_alone() && region_record::is_left_out(master) {
         return unmeasured(this, region, choice, pass);
     }
@@ -276,18 +274,23 @@ unsafe extern "C" fn nothing(_: *mut c_void) {}
 pub fn fill_teams() {
     let (this, master) = (thread(), master());
     let is_narrow = pages::grant().word().dop().is_some_and(|dop| dop < natural());
-    if !is_narrow || master.slot.get() == 0 || master.depth.get() != 0 {
-        return;
+    if is_narrow && master.slot.get() != 0 {
+        (0..RUNTIMES).map_while(by_number).for_each(|runtime| _ = fill_team(this, runtime));
     }
-    for runtime in (0..RUNTIMES).map_while(by_number) {
-        let Some(parallel) = runtime.GOMP_parallel else { continue };
-        let _: bool = gather::worker_tls::invalidate(this);
-        let work = Work { body: nothing, run: nothing, data: null_mut() };
-        let mut frame = Frame::new(runtime, work, 1);
-        frame.master = master;
-        // SAFETY: GOMP_parallel has all threads call `run_thread` with the frame, and returns after that.
-        with_frame(this, &frame, run_thread, |run, data| unsafe { parallel(run, data, 0, 0) });
-    }
+}
+
+/// The same for its team of one runtime, whatever is granted. False within a region, or where the runtime has
+/// no such call.
+fn fill_team(this: &Thread, runtime: &'static Runtime) -> bool {
+    let master = master();
+    let (0, Some(parallel)) = (master.depth.get(), runtime.GOMP_parallel) else { return false };
+    let _: bool = gather::worker_tls::invalidate(this);
+    let work = Work { body: nothing, run: nothing, data: null_mut() };
+    let mut frame = Frame::new(runtime, work, 1);
+    frame.master = master;
+    // SAFETY: GOMP_parallel has all threads call `run_thread` with the frame, and returns after that.
+    with_frame(this, &frame, run_thread, |run, data| unsafe { parallel(run, data, 0, 0) });
+    true
 }
 
 /// Has the runtime run an empty region with the same team, in which its TLS bases are recorded.
@@ -382,6 +385,7 @@ pub fn open(this: &Thread, region: &Region) -> Entered {
     let slot = slot_of(master());
     let grant = pages::grant().word();
     let choice = choose(this, region, Record::of(region.code).length(), grant);
+    float_words::keep_for(&this.first_words, region.code.runtime, || fill_team(this, region.code.runtime));
     fold::enter(this, region.code.runtime, choice.team, at);
     if slot.is_some() {
         return Entered::new(this, region, choice, slot, (at, grant));

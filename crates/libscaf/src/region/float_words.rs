@@ -3,50 +3,73 @@
 //! that computes otherwise than its workers, so who computes what counts: its teams keep their sizes then.
 //! LLVM's runtime passes the master's on at each region.
 
-use super::thread::Thread;
 use crate::runtimes::entries::Runtime;
 use crate::sys::arch::{control_words, set_control_words};
+use core::cell::Cell;
 
-/// [`Thread::unlike`]: it has the words that its workers were started with; others, which was found out just
-/// now; and others as before.
+/// Copies of runtimes for which a thread's words are kept, those that were met first. Teams of others keep
+/// their sizes.
+const COPIES: usize = 4;
+
+/// How a thread's words are to those that its workers of one copy were started with.
 const LIKE: u32 = 0;
+/// Others, which was found out just now.
 const NEW: u32 = 1;
+/// Others, and all workers are there.
 const KNOWN: u32 = 2;
+
+/// A thread's words at its first region of each copy.
+#[repr(C)]
+pub struct FirstWords {
+    /// 0 before it.
+    words: [Cell<u64>; COPIES],
+    now: [Cell<u32>; COPIES],
+}
+
+impl FirstWords {
+    fn of(&self, runtime: &Runtime) -> Option<(&Cell<u64>, &Cell<u32>)> {
+        self.words.get(runtime.number()).zip(self.now.get(runtime.number()))
+    }
+}
 
 /// Whether the master's words are those that its workers were started with. Called before each region of a
 /// team, the first one included.
 #[inline(always)]
-pub fn are_the_teams(this: &Thread, runtime: &Runtime) -> bool {
+pub fn are_the_teams(first_words: &FirstWords, runtime: &Runtime) -> bool {
     if runtime.is_llvms() {
         return true;
     }
-    let (now, first) = (control_words(), this.first_words.get());
-    if first == 0 {
-        this.first_words.set(now);
+    let Some((first, how)) = first_words.of(runtime) else { return false };
+    let words = control_words();
+    if first.get() == 0 {
+        first.set(words);
     }
-    if first == 0 || first == now {
-        this.unlike.set(LIKE);
-        return true;
+    if first.get() == words {
+        how.set(LIKE);
+    } else if how.get() == LIKE {
+        how.set(NEW);
     }
-    if this.unlike.get() == LIKE {
-        this.unlike.set(NEW);
-    }
-    false
+    how.get() == LIKE
 }
 
-/// Whether workers that aren't there because of us have to be started now ([`start_by`]).
+/// Has `fill` start those of the copy's workers that aren't there because of us, with the words that they
+/// would have, if they have become others just now.
 #[inline(always)]
-pub fn are_new(this: &Thread) -> bool {
-    this.unlike.get() == NEW
+pub fn keep_for(first_words: &FirstWords, runtime: &Runtime, fill: impl FnOnce() -> bool) {
+    if let Some((first, how)) = first_words.of(runtime)
+        && how.get() == NEW
+    {
+        start(first.get(), how, fill);
+    }
 }
 
-/// Has `fill_teams` start them, with the words that they would have.
 #[cold]
 #[inline(never)]
-pub fn start_by(this: &Thread, fill_teams: impl FnOnce()) {
-    this.unlike.set(KNOWN);
+fn start(first: u64, how: &Cell<u32>, fill: impl FnOnce() -> bool) {
     let now = control_words();
-    set_control_words(this.first_words.get());
-    fill_teams();
+    set_control_words(first);
+    if fill() {
+        how.set(KNOWN);
+    }
     set_control_words(now);
 }

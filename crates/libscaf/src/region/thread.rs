@@ -1,5 +1,6 @@
 //! What is known of one thread in a region.
 
+use super::float_words::FirstWords;
 use super::frame::Frame;
 use crate::link::no_syscalls;
 use crate::runtimes::entries::Runtime;
@@ -56,10 +57,8 @@ pub struct Thread {
     pub recorded: Cell<u32>,
     /// 1 if these are to be recorded in the region that it is about to enter.
     pub records: Cell<u32>,
-    /// The control words that it had at its first region, with which its workers were started; 0 before it.
-    pub first_words: Cell<u64>,
-    /// Whether it has others (`region/float_words.rs`).
-    pub unlike: Cell<u32>,
+    /// The control words with which its workers were started.
+    pub first_words: FirstWords,
     /// The member of a gathered team that it is; null for none.
     pub member: Cell<*const c_void>,
     /// As a worker whose TLS is lent: its own mask of signals, and [`LENT`]; else 0.

@@ -7,7 +7,9 @@ use crate::decode::{
 };
 use crate::functions::{FORKS, GOMP_STARTS_REGIONS};
 use crate::size_use::Callee;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Most instructions of a function; generated parsers have 100,000.
 const MAX_FUNCTION: usize = 1 << 20;
@@ -39,11 +41,13 @@ pub(super) struct Bodies {
     instructions: Vec<Instruction>,
     /// The function whose instructions these are, and where its module's code lies.
     decoded: Option<(*const u8, u64)>,
+    /// Where its branches lead.
+    targets: OnceCell<BTreeSet<u64>>,
 }
 
 impl Bodies {
     pub fn new(most: usize) -> Self {
-        Self { left: most, instructions: Vec::new(), decoded: None }
+        Self { left: most, instructions: Vec::new(), decoded: None, targets: OnceCell::new() }
     }
 
     /// Decodes the function at `start` up to its end, or up to what is no code.
@@ -55,13 +59,19 @@ impl Bodies {
         if std::mem::replace(&mut self.decoded, which) == which {
             return Ok(());
         }
+        self.targets.take();
         // What follows a function's end may be data.
         decode_into(&mut self.instructions, code, (start, end), MAX_FUNCTION.min(self.left));
-        self.left -= self.instructions.len();
-        if self.left == 0 || self.instructions.len() == MAX_FUNCTION {
-            return Err("has more code than is followed".into());
+        if self.instructions.len() == MAX_FUNCTION {
+            self.left = 0;
         }
-        Ok(())
+        self.charge(self.instructions.len())
+    }
+
+    /// So many instructions were looked at.
+    fn charge(&mut self, count: usize) -> Result<(), String> {
+        self.left = self.left.saturating_sub(count);
+        if self.left == 0 { Err("has more code than is followed".into()) } else { Ok(()) }
     }
 
     /// The functions that regions and tasks of this module run, and whether these are all.
@@ -74,11 +84,10 @@ impl Bodies {
         let functions: BTreeSet<u64> = spots.map(|spot| binary.start_of(spot)).collect();
         for function in functions {
             self.decode(binary, function)?;
-            let inside = self.branch_targets();
             for (at, instruction) in self.instructions.iter().enumerate() {
                 let Callee::Import(name) = binary.code.callee(instruction.target()) else { continue };
                 for register in runs(name).into_iter().flatten() {
-                    match self.constant(at, *register, &inside) {
+                    match self.constant(at, *register, function) {
                         Some(0) => {}
                         Some(address) if binary.is_start(address) => drop(found.insert(address)),
                         _ => all_known = false,
@@ -99,7 +108,15 @@ impl Bodies {
         }
         self.decode(binary, start)?;
         let at = self.instructions.binary_search_by_key(&entry, Instruction::address);
-        Ok(at.ok().map(|at| (start, at)))
+        Ok(at.ok().filter(|at| self.is_fallen_into(*at)).map(|at| (start, at)))
+    }
+
+    /// Whether the instructions before this one surely go on to it. Else a function may begin there of which
+    /// no table knows, as of assembler code.
+    fn is_fallen_into(&self, at: usize) -> bool {
+        let mut before = self.instructions.get(..at).unwrap_or_default().iter().rev();
+        let last = before.find(|instruction| !instruction.is_padding());
+        last.is_some_and(|last| matches!(last.flow(), Flow::Next | Flow::Branch))
     }
 
     /// What the function at `start` does, and where.
@@ -109,7 +126,9 @@ impl Bodies {
         let part = match self.midst(binary, start)? {
             Some((whole, at)) => {
                 steps.push((start, Step::Local(whole)));
-                at..self.instructions.len().min(at + LOOK_BACK)
+                let part = at..self.instructions.len().min(at + LOOK_BACK);
+                self.charge(part.len())?;
+                part
             }
             None => {
                 self.decode(binary, start)?;
@@ -119,7 +138,7 @@ impl Bodies {
         let is_whole = part.start == 0;
         let bounds = self.instructions.first().map_or(start, Instruction::address)
             ..self.instructions.last().map_or(start, Instruction::next);
-        let (mut inside, mut own) = (None, Vec::new());
+        let mut own = Vec::new();
         for (at, instruction) in self.instructions.iter().enumerate().take(part.end).skip(part.start) {
             let address = instruction.address();
             let mut add = |step| steps.push((address, step));
@@ -133,13 +152,12 @@ impl Bodies {
                                 own.push(address);
                             }
                             let known = judge::wants_arguments(binary.member(name)).then(|| {
-                                let inside = inside.get_or_insert_with(|| self.entered(start));
-                                let first = |number: usize| self.constant(at, abi::ARGUMENTS[number], inside);
+                                let first = |number: usize| self.constant(at, abi::ARGUMENTS[number], start);
                                 [first(0), first(1), first(2)]
                             });
                             add(Step::Import(name, known));
                         }
-                        Callee::Unknown if self.is_switch(binary, at, &bounds) => {}
+                        Callee::Unknown if self.is_switch(binary, part.start..at, &bounds) => {}
                         Callee::Unknown => add(Step::Indirect),
                     },
                 },
@@ -166,14 +184,12 @@ impl Bodies {
         Ok(steps)
     }
 
-    /// Where the function is entered, and where its branches lead.
-    fn entered(&self, entry: u64) -> BTreeSet<u64> {
-        let mut targets = self.branch_targets();
-        targets.insert(entry);
-        targets
+    /// Where the branches of what is decoded lead.
+    fn branch_targets(&self) -> &BTreeSet<u64> {
+        self.targets.get_or_init(|| self.find_branch_targets())
     }
 
-    fn branch_targets(&self) -> BTreeSet<u64> {
+    fn find_branch_targets(&self) -> BTreeSet<u64> {
         let branches = self.instructions.iter().filter(|it| matches!(it.flow(), Flow::Jump | Flow::Branch));
         let targets = branches.filter_map(|branch| match branch.target() {
             Target::Code(target) => Some(target),
@@ -182,13 +198,18 @@ impl Bodies {
         targets.collect()
     }
 
-    /// The constant in a register at the instruction of this index, if it has one on all paths.
-    fn constant(&self, at: usize, register: Register, inside: &BTreeSet<u64>) -> Option<u64> {
+    /// The constant in a register at the instruction of this index, if it has one on all paths from `entry`.
+    fn constant(&self, at: usize, register: Register, entry: u64) -> Option<u64> {
+        let inside = self.branch_targets();
         let mut register = register;
         let mut next = self.instructions.get(at)?;
         for before in self.instructions.get(at.saturating_sub(LOOK_BACK)..at)?.iter().rev() {
             let goes_on = matches!(before.flow(), Flow::Next | Flow::Call | Flow::Branch);
-            if inside.contains(&next.address()) || !goes_on || before.next() != next.address() {
+            if next.address() == entry
+                || inside.contains(&next.address())
+                || !goes_on
+                || before.next() != next.address()
+            {
                 return None;
             }
             match before.defines(register) {
@@ -202,14 +223,15 @@ impl Bodies {
         None
     }
 
-    /// Whether a jump to an unknown target is a switch within the function.
-    fn is_switch(&self, binary: &Binary<'_>, at: usize, body: &std::ops::Range<u64>) -> bool {
+    /// Whether a jump to an unknown target is a switch within the function. `from` is what comes before it.
+    fn is_switch(&self, binary: &Binary<'_>, from: Range<usize>, body: &Range<u64>) -> bool {
+        let at = from.end;
         let Some(jump) = self.instructions.get(at).filter(|it| it.flow() == Flow::Jump) else { return false };
         let first = jump.table().and_then(|table| binary.elf.bytes_at(table)?.first_chunk::<8>());
         if let Some(first) = first {
             return body.contains(&u64::from_le_bytes(*first));
         }
-        let before = self.instructions.get(at.saturating_sub(12)..at).unwrap_or_default();
+        let before = self.instructions.get(at.saturating_sub(12).max(from.start)..at).unwrap_or_default();
         matches!(jump.target(), Target::Register(_)) && before.iter().any(Instruction::loads_table_entry)
     }
 }

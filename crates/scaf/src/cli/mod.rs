@@ -108,8 +108,8 @@ pub struct Run {
     #[arg(long)]
     pub rigid: bool,
     /// It may be stopped for others' turns even while others may wait for it: it listens on a socket, or was
-    /// woken by the network, a terminal or a timer in the last second. If it has a thread pool of its own,
-    /// that spins while it waits
+    /// woken by the network, a terminal or a timer in the last second. Where it can't be seen whether threads
+    /// of its own spin while they wait, they do
     #[arg(long, conflicts_with = "no_turns")]
     pub turns: bool,
     /// It is never stopped for others' turns
@@ -155,8 +155,8 @@ pub struct Adopt {
     /// starts have one]
     #[arg(long, conflicts_with = "release")]
     pub each: bool,
-    /// Their threads spin while they wait, whatever samples say, and they take turns even while others may
-    /// wait for them
+    /// They may be stopped for others' turns even while others may wait for them; and where it can't be seen
+    /// whether their threads spin while they wait, they do
     #[arg(long, conflicts_with_all = ["release", "no_turns"])]
     pub turns: bool,
     /// They are never stopped for others' turns

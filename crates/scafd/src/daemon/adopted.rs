@@ -192,7 +192,9 @@ impl Adopted {
                 if computing.is_resting() {
                     continue;
                 }
-                let spins = watched.turns.filter(|turns| *turns).or_else(|| computing.spins());
+                // Where that can't be seen, its user's word counts.
+                let by_word = watched.turns.filter(|turns| *turns && computing.is_blind());
+                let spins = computing.spins().or(by_word);
                 let is_due = match spins {
                     Some(true) => turns && watched.turns != Some(false),
                     Some(false) => watched.is_asked,
@@ -238,7 +240,7 @@ impl Adopted {
             let process = observer.process(pid);
             let at = (cpu_ns, now_ns);
             let meter = self.meters.entry(id).or_insert_with(|| OutsideMeter::new(&process, at));
-            let reading = meter.read(&process, at, program.contexts());
+            let reading = meter.read(&process, at, program.contexts(), program.phase.takes_turns);
             // Who takes turns is stopped most of the time.
             let least = if program.phase.takes_turns { LEAST / 10.0 } else { LEAST };
             if reading.used.is_some_and(|used| used < least) {

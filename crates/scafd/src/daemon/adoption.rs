@@ -2,7 +2,7 @@
 
 use super::adopted::{New, family, is_adopted};
 use super::attach::age_s;
-use super::outside_meter::{Reading, natural};
+use super::outside_meter::Reading;
 use super::parts::Daemon;
 use super::requests::numbers_alike;
 use crate::config::Gang;
@@ -40,6 +40,12 @@ impl Daemon {
         self.trees.begin(&self.observer, (whose.owner, whose.pid, started), each);
         if is_for_all {
             return Err(FOR_ALL.into());
+        }
+        if turns.is_some()
+            && let Some(id) = self.registry.by_pid(whose.pid).map(|program| program.identity.id)
+            && let Some(program) = self.registry.get_mut(id)
+        {
+            program.code.turns = turns;
         }
         let watches = self.adopted.watch(&self.observer, whose, (limits, turns), number != 0);
         watches.then_some(()).ok_or_else(|| "the process has ended".into())
@@ -114,11 +120,9 @@ impl Daemon {
         if let Some(interval) = &reading.interval {
             program.measured_outside(interval);
         }
-        let Some((demand, runnable)) = reading.demand else { return };
-        program.evidence.demand = Some(demand);
-        // Threads that spin need all their contexts at once, however many there are.
-        let is_rigid = program.code.rigid().is_some();
-        let natural = if is_rigid { runnable.max(program.limits.natural) } else { natural(demand) };
+        let Some(demand) = reading.demand else { return };
+        program.evidence.demand = Some(demand.contexts);
+        let natural = demand.natural(program.limits.natural, program.code.rigid().is_some());
         if natural != program.limits.natural {
             program.limits.natural = natural;
             self.timers.ask();

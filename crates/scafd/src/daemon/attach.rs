@@ -10,6 +10,7 @@ use crate::observe::priority::Priority;
 use crate::observe::proc_pid::{Process, Stat};
 use crate::observe::slurm_step::Step;
 use crate::observe::{affinity, clock};
+use crate::paths::Scope;
 use crate::registry::{
     Binding, Code, Evidence, Grant, Identity, Limits, Phase, Program, Reach, no_pus, usable,
 };
@@ -65,7 +66,10 @@ impl Daemon {
             weight: f64::from(hello.weight_milli) / 1000.0,
         };
         let rigid = has(FLAG_RIGID).then(|| "its user says so (scaf run --rigid)".into());
-        let turns = if has(FLAG_NO_TURNS) { Some(false) } else { has(FLAG_TURNS).then_some(true) };
+        // Under the daemon for all users, who is never stopped takes others' time.
+        let may_stay = !has(FLAG_RIGID) && (self.scope == Scope::Session || peer.uid == 0);
+        let stays = has(FLAG_NO_TURNS) && may_stay;
+        let turns = if stays { Some(false) } else { has(FLAG_TURNS).then_some(true) };
         let profile = self.config.profiles.get(&identity.name).cloned();
         let mut program = Program {
             identity,

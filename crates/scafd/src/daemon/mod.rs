@@ -85,11 +85,11 @@ impl Daemon {
         if tick {
             let sample = self.observe();
             self.estimate(&sample);
-            self.find_waited_for();
             self.detach_unsuitable();
         }
         let asked = self.timers.decision_is_due();
         if asked || tick {
+            self.find_waited_for();
             let (allocation, decision) = self.allocate();
             let places = self.place(&allocation);
             self.apply(&allocation, places);

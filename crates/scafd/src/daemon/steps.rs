@@ -236,9 +236,7 @@ impl Daemon {
     pub(super) fn find_waited_for(&mut self) {
         let turns = self.gang() != Gang::Off;
         let around = (&self.observer, &self.talk);
-        if self.waited_for.look(&mut self.registry, around, &mut self.budget, turns) {
-            self.timers.ask();
-        }
+        self.waited_for.look(&mut self.registry, around, &mut self.budget, turns);
     }
 
     /// Lets programs that wait for themselves while they are folded take turns, or leaves them alone. True if

@@ -20,9 +20,12 @@ const LOOK: Duration = Duration::from_millis(100);
 const LOOK_AT_SOCKETS: Duration = Duration::from_secs(1);
 /// Who was woken so long ago may be waited for still.
 const RECENT: Duration = Duration::from_secs(1);
-/// First threads of a process that are looked at. Looking at one costs as much as to move four.
-const MOST_THREADS: usize = 32;
+/// First and last threads of a process that are looked at, so many of each. Looking at one costs as much as
+/// to move four.
+const MOST_THREADS: usize = 16;
 const COST: u32 = 4;
+/// Its descriptors and the tables of sockets take some 0.2 ms.
+const COST_OF_SOCKETS: u32 = 64;
 
 /// What has woken a process lately.
 #[derive(Default)]
@@ -40,8 +43,10 @@ impl Woken {
         if self.looked.is_some_and(|at| now < at + LOOK) {
             return 0;
         }
-        (self.looked, self.looks) = (Some(now), self.looks.saturating_add(1));
+        self.looked = Some(now);
         let (source, threads) = self.wakes.look(process, MOST_THREADS);
+        // Where nothing can be read, nothing is known.
+        self.looks = if threads > 0 { self.looks.saturating_add(1) } else { 0 };
         self.last = source.map(|source| (now, source)).or(self.last);
         COST * threads
     }
@@ -68,24 +73,26 @@ struct Known {
 pub(super) struct WaitedFor(BTreeMap<ProgramId, Known>);
 
 impl WaitedFor {
-    /// Looks why programs are never to be stopped, where anybody takes `turns` or may have to. True if that
-    /// has changed for one.
+    /// Looks why programs are never to be stopped, where anybody takes `turns` or may have to.
     pub fn look(
         &mut self,
         registry: &mut Registry,
         (observer, talk): (&Observer, &Talk),
         budget: &mut MoveBudget,
         turns: bool,
-    ) -> bool {
-        let needs_turns = |program: &Program| program.code.rigid().is_some() || program.phase.takes_turns;
-        if !turns || !registry.iter().any(needs_turns) {
+    ) {
+        let needs_turns = |program: &Program| {
+            let Program { code, phase, .. } = program;
+            code.rigid().is_some() || phase.takes_turns || phase.keeps_running.is_some()
+        };
+        if !turns || registry.iter().count() < 2 || !registry.iter().any(needs_turns) {
             self.forget(registry);
-            return false;
+            return;
         }
         self.0.retain(|id, _| registry.get(*id).is_some());
-        let (now, mut changed) = (Instant::now(), false);
+        let now = Instant::now();
         for program in registry.iter_mut().filter(|program| program.reach.alone.is_none()) {
-            let why = match program.code.turns {
+            program.phase.keeps_running = match program.code.turns {
                 Some(true) => None,
                 Some(false) => Some("its user says so (--no-turns)".to_owned()),
                 None => {
@@ -96,13 +103,12 @@ impl WaitedFor {
                     let known = self.0.entry(program.identity.id).or_default();
                     let process = observer.process(program.identity.pid);
                     budget.charge(owner, known.woken.look(&process), now);
-                    known.why(&process, now)
+                    let (why, cost) = known.why(&process, now);
+                    budget.charge(owner, cost, now);
+                    why
                 }
             };
-            changed |= program.phase.keeps_running.is_some() != why.is_some();
-            program.phase.keeps_running = why;
         }
-        changed
     }
 
     fn forget(&mut self, registry: &mut Registry) {
@@ -114,17 +120,18 @@ impl WaitedFor {
 }
 
 impl Known {
-    /// Why others may wait for it.
-    fn why(&mut self, process: &Process, now: Instant) -> Option<String> {
-        let is_old = |at: Instant| now >= at + LOOK_AT_SOCKETS;
-        if self.listens.is_none_or(|(at, _)| is_old(at)) {
+    /// Why others may wait for it, and what it costs to find out.
+    fn why(&mut self, process: &Process, now: Instant) -> (Option<String>, u32) {
+        let mut cost = 0;
+        if self.listens.is_none_or(|(at, _)| now >= at + LOOK_AT_SOCKETS) {
             self.listens = Some((now, sockets::listens(process)));
+            cost = COST_OF_SOCKETS;
         }
         if self.listens.is_some_and(|(_, listens)| listens == Some(true)) {
-            return Some("it listens on a socket".to_owned());
+            return (Some("it listens on a socket".to_owned()), cost);
         }
-        let source = self.woken.by()?;
-        Some(format!("it was woken by {} just now", source.text()))
+        let woken = self.woken.by().map(|source| format!("it was woken by {} just now", source.text()));
+        (woken, cost)
     }
 }
 
@@ -132,6 +139,9 @@ impl Known {
 pub(super) fn keep_running<'p>(allocation: &mut Allocation, stays: impl Fn(ProgramId) -> Option<&'p str>) {
     let in_turns = allocation.turns.iter().flat_map(|turn| turn.members.iter().copied());
     let kept: BTreeMap<ProgramId, &str> = in_turns.filter_map(|id| Some((id, stays(id)?))).collect();
+    if kept.is_empty() {
+        return;
+    }
     for turn in &mut allocation.turns {
         let members: BTreeSet<ProgramId> = turn.members.iter().chain(kept.keys()).copied().collect();
         turn.members = members.into_iter().collect();

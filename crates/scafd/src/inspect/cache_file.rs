@@ -83,6 +83,8 @@ impl CacheFile {
 
 /// Leaves as many executables' files as are kept.
 fn remove_oldest(folder: &Path) {
+    // Of earlier versions.
+    let _ = std::fs::remove_file(folder.join("files.json"));
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().filter(|file| {
         file.file_name().to_str().is_some_and(|name| name.starts_with(BEGIN) && name.ends_with(END))
     });

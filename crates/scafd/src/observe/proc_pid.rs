@@ -7,6 +7,7 @@ use crate::observe::program_name;
 use crate::observe::slurm_step::Step;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, StatxFlags, makedev, statx};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::read_link;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -197,24 +198,33 @@ impl Process {
     /// Those of its first and last threads, `most` of each, that are runnable; and the cost of looking, in
     /// threads that could have been moved instead. Of very many threads only the first are considered.
     pub fn runnable_threads(&self, most: usize) -> (Vec<u32>, u32) {
-        let all: Vec<u32> = self.each_thread().into_iter().flatten().take(MOST_LISTED).collect();
-        let last = all.len().saturating_sub(most);
-        let threads =
-            all.iter().enumerate().filter(|(at, _)| *at < most || *at >= last).map(|(_, thread)| *thread);
+        let (threads, all) = self.first_and_last(most);
         let state = |thread: &u32| state(&self.folder.join("task").join(thread.to_string()));
         // Listing a thread costs a quarter of moving one, reading its state twice as much as moving.
-        let cost = all.len() / 4 + 2 * all.len().min(2 * most);
-        (threads.filter(|thread| state(thread) == Some('R')).collect(), cost as u32)
+        let cost = all / 4 + 2 * threads.len();
+        (threads.into_iter().filter(|thread| state(thread) == Some('R')).collect(), cost as u32)
     }
 
-    /// How much each of its first threads, `most` of them, has run or waited for a context, in nanoseconds.
-    pub fn wanted_ns(&self, most: usize) -> impl Iterator<Item = (u32, u64)> {
+    /// Its first and last threads, `most` of each, and how many there are. Of very many only the first are
+    /// considered.
+    pub fn first_and_last(&self, most: usize) -> (Vec<u32>, usize) {
+        let all: Vec<u32> = self.each_thread().into_iter().flatten().take(MOST_LISTED).collect();
+        let last = all.len().saturating_sub(most);
+        let chosen = all.iter().enumerate().filter(|(at, _)| *at < most || *at >= last);
+        (chosen.map(|(_, thread)| *thread).collect(), all.len())
+    }
+
+    /// How much each of [`Process::first_and_last`] has run or waited for a context, in nanoseconds; and
+    /// whether these are all of its threads.
+    pub fn wanted_ns(&self, most: usize) -> (BTreeMap<u32, u64>, bool) {
         let of = |thread: u32| {
             let text = read_text(self.folder.join("task").join(thread.to_string()).join("schedstat")).ok()?;
             let mut fields = text.split_whitespace().map(str::parse::<u64>);
             Some((thread, fields.next()?.ok()?.saturating_add(fields.next()?.ok()?)))
         };
-        self.each_thread().into_iter().flatten().take(most).filter_map(of)
+        let (threads, all) = self.first_and_last(most);
+        let are_all = threads.len() == all;
+        (threads.into_iter().filter_map(of).collect(), are_all)
     }
 
     /// How many [`Process::runnable_threads`] there are, and what it costs to look.

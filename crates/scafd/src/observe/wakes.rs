@@ -69,14 +69,15 @@ struct Thread {
 pub struct Wakes(BTreeMap<u32, Thread>);
 
 impl Wakes {
-    /// What has woken one of the process's first `most` threads since the last look, and how many threads
-    /// were looked at.
+    /// What has woken one of the process's first and last threads, `most` of each, since the last look; and
+    /// of how many of these that can be told.
     pub fn look(&mut self, process: &Process, most: usize) -> (Option<Source>, u32) {
-        let threads = process.threads().unwrap_or_default();
+        let (threads, _) = process.first_and_last(most);
         let mut now = BTreeMap::new();
         let mut woken = None;
-        for tid in threads.into_iter().take(most) {
+        for tid in threads {
             let folder = process.folder().join("task").join(tid.to_string());
+            // A thread that has ended, or all where that isn't permitted.
             let Ok(call) = read_text(folder.join("syscall")) else { continue };
             let slept = read_text(folder.join("status")).ok().and_then(|text| slept(&text)).unwrap_or(0);
             let link = |descriptor: u64| {
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_a_clock_wakes_is_found_and_one_that_another_thread_wakes_isn_t() {
+    fn a_thread_that_a_clock_wakes_is_found_and_one_that_nothing_wakes_isnt() {
         let (stop, stopped) = channel::<()>();
         let sleeper = std::thread::spawn(move || {
             let ended = || stopped.recv_timeout(Duration::ZERO) != Err(RecvTimeoutError::Timeout);
@@ -165,6 +166,17 @@ mod tests {
         drop(stop);
         sleeper.join().expect("it ends");
         assert!(found);
+        // `sleep` has been woken once it has started, and then no more.
+        let mut quiet = std::process::Command::new("sleep").arg("1000").spawn().expect("sleep");
+        let process = Process::new(Path::new("/"), quiet.id());
+        let mut wakes = Wakes::default();
+        let rests = (0..2000).any(|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            wakes.look(&process, 9) == (None, 1)
+        });
+        quiet.kill().expect("it is there");
+        quiet.wait().expect("it ends");
+        assert!(rests);
         assert_eq!(Wakes::default().look(&Process::new(Path::new("/"), 0), 9), (None, 0));
     }
 }

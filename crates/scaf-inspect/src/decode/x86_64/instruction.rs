@@ -92,6 +92,11 @@ impl Instruction {
         matches!(self.0.mnemonic(), Monitorx | Mwaitx | Pause | Tpause | Umonitor | Umwait)
     }
 
+    /// Whether it only fills the room up to what begins behind it.
+    pub fn is_padding(&self) -> bool {
+        matches!(self.0.mnemonic(), Mnemonic::Nop | Mnemonic::Int3)
+    }
+
     pub fn flow(&self) -> Flow {
         match self.0.flow_control() {
             FlowControl::Next => Flow::Next,
