@@ -70,7 +70,9 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
         facts.gathers &= facts.natural == choice.ids;
         choice = choice::choose(&facts);
     }
-    if tried && choice.mechanism == Mechanism::Resize {
+    let resized = choice.mechanism == Mechanism::Resize;
+    this.first_words.team_is(code.runtime, resized && requested == 0 && choice.team < facts.natural);
+    if tried && resized {
         permission::tell_size(code.module, choice.team, natural());
     }
     choice

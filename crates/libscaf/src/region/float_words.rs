@@ -13,7 +13,7 @@ const COPIES: usize = 4;
 
 /// How a thread's words are to those that its workers of one copy were started with.
 const LIKE: u32 = 0;
-/// Others, which was found out just now.
+/// Others, which was found out just now, and workers are missing.
 const NEW: u32 = 1;
 /// Others, and all workers are there.
 const KNOWN: u32 = 2;
@@ -24,11 +24,27 @@ pub struct FirstWords {
     /// 0 before it.
     words: [Cell<u64>; COPIES],
     now: [Cell<u32>; COPIES],
+    /// 1 where the latest team was smaller because of us: libgomp has ended the other workers.
+    smaller: [Cell<u32>; COPIES],
 }
 
 impl FirstWords {
     fn of(&self, runtime: &Runtime) -> Option<(&Cell<u64>, &Cell<u32>)> {
         self.words.get(runtime.number()).zip(self.now.get(runtime.number()))
+    }
+
+    /// A team is about to run, which is smaller because of us or isn't.
+    #[inline(always)]
+    pub fn team_is(&self, runtime: &Runtime, smaller: bool) {
+        if let Some(place) = self.smaller.get(runtime.number())
+            && place.get() != u32::from(smaller)
+        {
+            place.set(u32::from(smaller));
+        }
+    }
+
+    fn lacks_workers(&self, runtime: &Runtime) -> bool {
+        self.smaller.get(runtime.number()).is_some_and(|smaller| smaller.get() != 0)
     }
 }
 
@@ -47,7 +63,7 @@ pub fn are_the_teams(first_words: &FirstWords, runtime: &Runtime) -> bool {
     if first.get() == words {
         how.set(LIKE);
     } else if how.get() == LIKE {
-        how.set(NEW);
+        how.set(if first_words.lacks_workers(runtime) { NEW } else { KNOWN });
     }
     how.get() == LIKE
 }

@@ -5,9 +5,9 @@ use super::arch::{THREAD_BYTES, thread_block};
 /// Where the parts begin: `program`'s, `region`'s, those of the ports for oneTBB and MPI, and `link`'s.
 pub const PROGRAM_AT: usize = 0;
 pub const REGION_AT: usize = 16;
-pub const TBB_AT: usize = 272;
-pub const MPI_AT: usize = 368;
-pub const LINK_AT: usize = 384;
+pub const TBB_AT: usize = 288;
+pub const MPI_AT: usize = 384;
+pub const LINK_AT: usize = 400;
 pub const END: usize = THREAD_BYTES;
 
 /// A part, all zero when its thread starts.

@@ -31,7 +31,7 @@ pub const FIRST_GLIBC: &CStr = c"GLIBC_2.2.5";
 pub const FORK: c_long = libc::SYS_fork;
 
 /// Bytes of a thread's state; its parts are laid out in [`crate::sys::thread_state`].
-pub const THREAD_BYTES: usize = 400;
+pub const THREAD_BYTES: usize = 416;
 
 global_asm!(
     ".section .tbss.scaf_thread,\"awT\",@nobits",
