@@ -36,9 +36,7 @@ impl FirstWords {
     /// A team is about to run, which is smaller because of us or isn't.
     #[inline(always)]
     pub fn team_is(&self, runtime: &Runtime, smaller: bool) {
-        if let Some(place) = self.smaller.get(runtime.number())
-            && place.get() != u32::from(smaller)
-        {
+        if let Some(place) = self.smaller.get(runtime.number()) {
             place.set(u32::from(smaller));
         }
     }

@@ -75,11 +75,12 @@ impl Daemon {
             identity,
             limits: limits.permitted(self.scope, peer.uid),
             reach,
-            code: Code::pending(hello.modules, has(FLAG_EXACT), rigid).with_turns(turns),
+            code: Code::pending(hello.modules, has(FLAG_EXACT), rigid),
             grant: Grant::before(set, stat.threads),
             evidence: Evidence::new(clock::ticks(), cpu_ns, self.config.rc_s, profile),
             phase: Phase::default(),
         };
+        program.code.turns = turns;
         program.phase.came_at_work = has(FLAG_AT_WORK);
         let starting = has(FLAG_STARTING);
         if starting {

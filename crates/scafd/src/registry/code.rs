@@ -72,12 +72,6 @@ impl Code {
         self.teams = Teams::Fixed(why.into());
     }
 
-    /// The same, with what its user says of turns.
-    #[must_use]
-    pub fn with_turns(self, turns: Option<bool>) -> Code {
-        Code { turns, ..self }
-    }
-
     /// Whether its code permits its teams to be gathered.
     pub fn gathers(&self) -> bool {
         self.verdict.as_ref().is_some_and(|verdict| verdict.gathers)
