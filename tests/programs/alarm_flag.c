@@ -20,13 +20,14 @@ static void ring(int signal)
 
 int main(void)
 {
-    const struct itimerval often = {{0, 700}, {0, 700}};
+    const struct itimerval once = {{0, 0}, {0, 100}};
     long rounds = 0;
     signal(SIGALRM, ring);
     do {
-        /* Not before `going` has set a time limit by the same timer. */
-        if (rounds == 1)
-            setitimer(ITIMER_REAL, &often, NULL);
+        /* Not before `going` has set a time limit by the same timer. Once a round: the kernel delivers a signal
+         * that comes while the handler runs to another thread. */
+        if (rounds > 0)
+            setitimer(ITIMER_REAL, &once, NULL);
 #pragma omp parallel num_threads(4)
         {
             int me = omp_get_thread_num();
