@@ -1,7 +1,7 @@
 //! Every way into a parallel region that gcc knows, under grants of one and of two PUs. Which functions of
 //! runtimes the library exports.
 
-use crate::support::{Done, Setup, released};
+use crate::support::{Done, Setup, released, right};
 use object::{Object as _, ObjectSymbol as _};
 use scaf_functions::runtime::{FUNCTIONS, is_runtimes};
 use std::collections::BTreeSet;
@@ -118,6 +118,15 @@ fn errno_is_what_it_was_before_a_region() {
 }
 
 #[test]
+fn the_dynamic_linkers_latest_error_is_the_programs() {
+    let setup = Setup::new("equi");
+    right("without regions", setup.program("linker_error").run());
+    let program = setup.program("linker_error_region").start();
+    program.until("some rounds", |program| program.regions > 1000);
+    right("with regions", program.finish());
+}
+
+#[test]
 fn exports_are_the_rows_with_handlers() {
     let bytes = std::fs::read(released("libscaf.so")).expect("libscaf.so");
     let library = object::File::parse(bytes.as_slice()).expect("ELF");
@@ -127,7 +136,7 @@ fn exports_are_the_rows_with_handlers() {
         names.filter(|name| is_runtimes(name.as_bytes())).map(str::to_owned).collect();
     let rows = FUNCTIONS.iter().filter(|row| row.exported);
     let with_handlers: BTreeSet<String> = rows
-        .flat_map(|row| [""].iter().chain(row.fortran).map(|ending| format!("{}{ending}", row.name)))
+        .flat_map(|row| [""].into_iter().chain(row.fortran()).map(|ending| format!("{}{ending}", row.name)))
         .collect();
     let no_row: Vec<_> = exported.difference(&with_handlers).collect();
     assert!(no_row.is_empty(), "exported, but without a row with a handler: {no_row:?}");

@@ -24,8 +24,8 @@ int main(void)
     long rounds = 0;
     signal(SIGALRM, ring);
     do {
-        /* Not before `going` has set a time limit by the same timer. Once a round: the kernel delivers a signal
-         * that comes while the handler runs to another thread. */
+        /* Not before `going` has set a time limit by the same timer. Once a round: the kernel delivers a
+         * signal that comes while the handler runs to another thread. */
         if (rounds > 0)
             setitimer(ITIMER_REAL, &once, NULL);
 #pragma omp parallel num_threads(4)

@@ -30,8 +30,8 @@ int main()
     const itimerval once = {{0, 0}, {0, 100}};
     do {
         long elsewhere = 0;
-        /* Not before `going` has set a time limit by the same timer. Once a round: the kernel delivers a signal
-         * that comes while the handler runs to another thread. */
+        /* Not before `going` has set a time limit by the same timer. Once a round: the kernel delivers a
+         * signal that comes while the handler runs to another thread. */
         if (rounds > 0)
             setitimer(ITIMER_REAL, &once, nullptr);
 #pragma omp parallel num_threads(4) reduction(+ : elsewhere)

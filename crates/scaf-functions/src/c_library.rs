@@ -3,16 +3,16 @@
 //! locks, whether it may be cancelled. Those of version 2.36, and later ones that replace some of them. What
 //! isn't here and has no row in [`crate::library`] isn't known.
 
-use crate::runtime::are_in_order;
+use crate::symbol::Symbol;
 
 macro_rules! names {
     ($($(#[$about:meta])* $list:ident: $($name:ident)*;)*) => {$(
         $(#[$about])*
-        static $list: &[&str] = &[$(stringify!($name)),*];
+        static $list: &[Symbol] = &[$(Symbol::new(stringify!($name))),*];
         const _: () = {
             let mut at = 1;
             while at < $list.len() {
-                assert!(are_in_order($list[at - 1], $list[at]), "the names aren't sorted");
+                assert!($list[at - 1].is_before(&$list[at]), "the names aren't sorted");
                 at += 1;
             }
         };
@@ -31,8 +31,8 @@ pub fn calls_back(name: &[u8]) -> bool {
     has(CALL_BACK, name)
 }
 
-fn has(list: &[&str], name: &[u8]) -> bool {
-    list.binary_search_by(|known| known.as_bytes().cmp(name)).is_ok()
+fn has(list: &[Symbol], name: &[u8]) -> bool {
+    list.binary_search_by(|known| known.bytes().cmp(name)).is_ok()
 }
 
 names! {

@@ -76,4 +76,5 @@ pub mod calls;
 pub mod files;
 pub mod library;
 pub mod runtime;
+mod symbol;
 pub mod system_calls;

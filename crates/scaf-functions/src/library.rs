@@ -1,12 +1,13 @@
 //! A table: functions of the C, C++, Fortran and other libraries.
 
-use crate::runtime::{are_in_order, is_of_family, optional};
+use crate::runtime::optional;
+use crate::symbol::Symbol;
 
-/// A row: what is known of a function of a library, or of several.
-#[derive(Debug)]
+/// What is known of a function of a library.
+#[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// Symbols of functions that are alike; in [`FAMILIES`] one, whose `*` stands for whatever follows.
-    pub names: &'static [&'static str],
+    /// Its symbol; in [`FAMILIES`] a `*` at its end stands for whatever follows.
+    pub name: Symbol,
     /// What it does to the thread that calls it, or what it tells.
     pub class: Class,
     /// How many integer or pointer arguments it takes, if that is known.
@@ -75,17 +76,43 @@ macro_rules! rows {
     ($(
         $($name:ident)+: $class:ident $(($arguments:literal))? $([$($traits:ident)*])? $(, $later:ident)?;
     )*) => {
-        /// Sorted by name, within a row too.
-        pub static FUNCTIONS: &[Function] = &[$(
+        const ROWS: &[(&[&str], Function)] = &[$((
+            &[$(stringify!($name)),+],
             Function {
-                names: &[$(stringify!($name)),+],
+                name: Symbol::new(""),
                 class: Class::$class,
                 arguments: optional!(@count $($arguments)?),
                 traits: 0 $($(| traits::$traits)*)?,
                 later: optional!(@is $($later)?),
             },
-        )*];
+        )),*];
     };
+}
+
+/// One for each function, sorted by name.
+pub static FUNCTIONS: [Function; count()] = {
+    let mut functions = [ROWS[0].1; count()];
+    let (mut row, mut to) = (0, 0);
+    while row < ROWS.len() {
+        let (names, function) = ROWS[row];
+        let mut at = 0;
+        while at < names.len() {
+            functions[to] = Function { name: Symbol::new(names[at]), ..function };
+            assert!(to == 0 || functions[to - 1].name.is_before(&functions[to].name), "not sorted");
+            (at, to) = (at + 1, to + 1);
+        }
+        row += 1;
+    }
+    functions
+};
+
+const fn count() -> usize {
+    let (mut row, mut count) = (0, 0);
+    while row < ROWS.len() {
+        count += ROWS[row].0.len();
+        row += 1;
+    }
+    count
 }
 
 rows! {
@@ -324,33 +351,31 @@ rows! {
 
 /// Families by the beginning of their names.
 static FAMILIES: &[Function] = &[
-    family(&["PAPI_*"], Class::KernelThread, true),
-    family(&["_ZNSt18condition_variable*"], Class::ThreadsWait, false),
-    family(&["_ZNSt28__atomic_futex_unsigned_base*"], Class::ThreadsWait, false),
+    family("PAPI_*", Class::KernelThread, true),
+    family("_ZNSt18condition_variable*", Class::ThreadsWait, false),
+    family("_ZNSt28__atomic_futex_unsigned_base*", Class::ThreadsWait, false),
     // C++'s threads, whatever they are handed.
-    family(&["_ZNSt6thread15_M_start_thread*"], Class::StartsThread, false),
-    family(&["cnd_timedwait*"], Class::ThreadsWait, false),
-    family(&["cnd_wait*"], Class::ThreadsWait, false),
-    family(&["io_uring_*"], Class::KernelThread, true),
-    family(&["pthread_barrier_init*"], Class::ThreadsWait, false),
-    family(&["pthread_cond_*"], Class::ThreadsWait, false),
-    family(&["sem_clockwait*"], Class::ThreadsWait, false),
-    family(&["sem_timedwait*"], Class::ThreadsWait, false),
-    family(&["sem_wait*"], Class::ThreadsWait, false),
+    family("_ZNSt6thread15_M_start_thread*", Class::StartsThread, false),
+    family("cnd_timedwait*", Class::ThreadsWait, false),
+    family("cnd_wait*", Class::ThreadsWait, false),
+    family("io_uring_*", Class::KernelThread, true),
+    family("pthread_barrier_init*", Class::ThreadsWait, false),
+    family("pthread_cond_*", Class::ThreadsWait, false),
+    family("sem_clockwait*", Class::ThreadsWait, false),
+    family("sem_timedwait*", Class::ThreadsWait, false),
+    family("sem_wait*", Class::ThreadsWait, false),
 ];
 
-const fn family(name: &'static [&'static str; 1], class: Class, later: bool) -> Function {
-    Function { names: name, class, arguments: None, traits: 0, later }
+const fn family(name: &str, class: Class, later: bool) -> Function {
+    Function { name: Symbol::new(name), class, arguments: None, traits: 0, later }
 }
 
 /// The row of a function.
 #[must_use]
 pub fn find(name: &[u8]) -> Option<&'static Function> {
-    let starts_by = |row: &Function| row.names.first().is_some_and(|first| first.as_bytes() <= name);
-    let at = FUNCTIONS.partition_point(starts_by).checked_sub(1);
-    let row = at.and_then(|at| FUNCTIONS.get(at));
-    let found = row.filter(|row| row.names.iter().any(|known| known.as_bytes() == name));
-    found.or_else(|| FAMILIES.iter().find(|row| row.names.iter().any(|family| is_of_family(name, family))))
+    let found = FUNCTIONS.binary_search_by(|row| row.name.bytes().cmp(name)).ok();
+    let found = found.and_then(|at| FUNCTIONS.get(at));
+    found.or_else(|| FAMILIES.iter().find(|row| row.name.is_family_of(name)))
 }
 
 /// The row of a function, of those on which somebody acts already.
@@ -364,19 +389,6 @@ pub fn find_today(name: &[u8]) -> Option<&'static Function> {
 pub fn class(name: &[u8]) -> Class {
     find(name).map_or(Class::Unknown, |row| row.class)
 }
-
-const _: () = {
-    let (mut row, mut last) = (0, "");
-    while row < FUNCTIONS.len() {
-        let mut at = 0;
-        while at < FUNCTIONS[row].names.len() {
-            assert!(are_in_order(last, FUNCTIONS[row].names[at]), "the names aren't sorted");
-            last = FUNCTIONS[row].names[at];
-            at += 1;
-        }
-        row += 1;
-    }
-};
 
 #[cfg(test)]
 mod tests {

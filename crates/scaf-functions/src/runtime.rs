@@ -1,14 +1,14 @@
 //! Functions of OpenMP runtimes: GCC's libgomp, LLVM's libomp, Intel's libiomp5.
 
-use core::cmp::Ordering;
+use crate::symbol::Symbol;
 
 /// What is known of a runtime's function.
 #[derive(Debug)]
 pub struct Function {
     /// Its symbol; a `*` at its end stands for whatever follows, unless that has a row of its own.
-    pub name: &'static str,
-    /// What follows `name` in its names for Fortran, which passes arguments by address.
-    pub fortran: &'static [&'static str],
+    pub name: Symbol,
+    /// Its names for Fortran, which passes arguments by address: bits of [`FORTRAN`].
+    fortran: u8,
     /// What a member gets who calls it.
     pub member: Member,
     /// What calls of it say of the program: bits of [`says`].
@@ -19,6 +19,24 @@ pub struct Function {
     pub arguments: Option<u8>,
     /// Whether libscaf exports it.
     pub exported: bool,
+}
+
+/// What may follow a symbol in its names for Fortran.
+const FORTRAN: [&str; 2] = ["_", "_8_"];
+
+impl Function {
+    /// What follows its symbol in its names for Fortran.
+    pub fn fortran(&self) -> impl Iterator<Item = &'static str> {
+        FORTRAN.into_iter().zip([1, 2]).filter(|(_, bit)| self.fortran & bit != 0).map(|(ending, _)| ending)
+    }
+}
+
+const fn fortran(ending: &str) -> u8 {
+    match ending.as_bytes() {
+        b"_" => 1,
+        b"_8_" => 2,
+        _ => panic!("a name for Fortran ends with _ or _8_"),
+    }
 }
 
 /// What a member of a gathered team gets who calls a function.
@@ -89,8 +107,8 @@ macro_rules! rows {
         /// One for each function, sorted by name.
         pub static FUNCTIONS: &[Function] = &[$(
             Function {
-                name: stringify!($symbol),
-                fortran: &[$($(stringify!($ending)),*)?],
+                name: Symbol::new(stringify!($symbol)),
+                fortran: 0 $($(| fortran(stringify!($ending)))*)?,
                 member: member!($member $($kind)?),
                 says: 0 $($(| says::$says)*)?,
                 tells: optional!(Tells::Unknown $($tells)?),
@@ -177,8 +195,8 @@ pub static FAMILIES: &[Function] = &[
 ];
 
 const fn family(name: &'static str, member: Member) -> Function {
-    let (fortran, tells) = (&[], Tells::Unknown);
-    Function { name, fortran, member, says: 0, tells, arguments: None, exported: false }
+    let (name, tells) = (Symbol::new(name), Tells::Unknown);
+    Function { name, fortran: 0, member, says: 0, tells, arguments: None, exported: false }
 }
 
 /// How the names of runtimes' functions begin. What begins so and has no row is unknown.
@@ -195,44 +213,22 @@ pub fn is_runtimes(name: &[u8]) -> bool {
 #[must_use]
 pub fn find(name: &[u8]) -> Option<&'static Function> {
     let exact = |name: &[u8]| {
-        let at = FUNCTIONS.binary_search_by(|row| row.name.as_bytes().cmp(name)).ok()?;
+        let at = FUNCTIONS.binary_search_by(|row| row.name.bytes().cmp(name)).ok()?;
         FUNCTIONS.get(at)
     };
     let fortrans = |ending: &str| {
         let row = exact(name.strip_suffix(ending.as_bytes())?)?;
-        row.fortran.contains(&ending).then_some(row)
+        (row.fortran & fortran(ending) != 0).then_some(row)
     };
-    let begins = |row: &&Function| is_of_family(name, row.name);
+    let begins = |row: &&Function| row.name.is_family_of(name);
     let found = exact(name).or_else(|| fortrans("_")).or_else(|| fortrans("_8_"));
     found.or_else(|| FAMILIES.iter().find(begins))
-}
-
-/// Whether a name begins as a family's, which ends with a `*`. By bytes: functions of text would leave a
-/// panic in libscaf.
-pub(crate) fn is_of_family(name: &[u8], family: &str) -> bool {
-    matches!(family.as_bytes(), [prefix @ .., b'*'] if name.starts_with(prefix))
-}
-
-const fn compare(one: &[u8], other: &[u8]) -> Ordering {
-    let mut at = 0;
-    while at < one.len() && at < other.len() {
-        if one[at] != other[at] {
-            return if one[at] < other[at] { Ordering::Less } else { Ordering::Greater };
-        }
-        at += 1;
-    }
-    if one.len() < other.len() { Ordering::Less } else { Ordering::Greater }
-}
-
-/// Whether each name comes before the next one, as a search needs it.
-pub(crate) const fn are_in_order(one: &str, next: &str) -> bool {
-    matches!(compare(one.as_bytes(), next.as_bytes()), Ordering::Less)
 }
 
 const _: () = {
     let mut at = 1;
     while at < FUNCTIONS.len() {
-        assert!(are_in_order(FUNCTIONS[at - 1].name, FUNCTIONS[at].name), "the rows aren't sorted");
+        assert!(FUNCTIONS[at - 1].name.is_before(&FUNCTIONS[at].name), "the rows aren't sorted");
         at += 1;
     }
 };

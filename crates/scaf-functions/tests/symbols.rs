@@ -49,16 +49,15 @@ fn functions_of_installed_runtimes_have_rows() {
 fn every_name_stands_once_and_fortrans_are_cs_with_an_ending() {
     let mut met = BTreeSet::new();
     for row in FUNCTIONS {
-        assert!(met.insert(row.name.to_owned()), "{}", row.name);
-        for ending in row.fortran {
-            assert!(["_", "_8_"].contains(ending), "{}: {ending}", row.name);
+        assert!(met.insert(row.name.to_string()), "{}", row.name);
+        for ending in row.fortran() {
             let name = format!("{}{ending}", row.name);
             assert!(std::ptr::eq(find(name.as_bytes()).expect("its row"), row), "{name}");
             assert!(met.insert(name.clone()), "{name}");
         }
     }
     for family in FAMILIES {
-        assert!(is_runtimes(family.name.as_bytes()) && family.name.ends_with('*'), "{}", family.name);
+        assert!(is_runtimes(family.name.bytes()) && family.name.bytes().ends_with(b"*"), "{}", family.name);
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn names_no_query(text: &[u8]) -> bool {
 
 /// How many integer or pointer arguments a function takes; [`UNKNOWN`] if not listed. Fortran's names aren't.
 pub(crate) fn arguments(name: &str) -> usize {
-    let runtimes = row(name).filter(|row| row.name == name).and_then(|row| row.arguments);
+    let runtimes = row(name).filter(|row| row.name.bytes() == name.as_bytes()).and_then(|row| row.arguments);
     let known = runtimes.or_else(|| library::find_today(name.as_bytes())?.arguments);
     known.map_or(UNKNOWN, usize::from)
 }

@@ -11,6 +11,7 @@ use crate::sys::symbols::{self, function};
 use core::ffi::{c_int, c_long};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+#[unsafe(link_section = ".data.at_load")]
 static PRCTL: AtomicUsize = AtomicUsize::new(0);
 
 arch::looked_at! {

@@ -11,6 +11,7 @@ use crate::sys::{arch, settings};
 use core::ffi::{c_int, c_long};
 use core::sync::atomic::AtomicUsize;
 
+#[unsafe(link_section = ".data.at_load")]
 static SYSCALL: AtomicUsize = AtomicUsize::new(0);
 
 arch::looked_at! {

@@ -17,6 +17,7 @@ use scaf_proto::report::fact;
 use scaf_team::permission::Permission;
 
 /// What has been said so far: bits.
+#[unsafe(link_section = ".data.at_load")]
 static SAID: AtomicU32 = AtomicU32::new(0);
 /// `scaf run --malleable`, and `scaf check`.
 const RUN: u32 = 1;

@@ -4,6 +4,7 @@ use super::entries::Runtime;
 use super::hooks;
 use super::linker::{LinkMap, base_name, size_of_module};
 use crate::sys::lock::Lock;
+use crate::sys::symbols::search;
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
 use core::ptr::null_mut;
@@ -147,8 +148,8 @@ const USER_LEVEL: [&CStr; 5] =
 
 /// Whether a runtime, or a library that it depends on, has such threads.
 unsafe fn has_user_level_threads(library: *mut c_void) -> bool {
-    // SAFETY: a handle of dlopen's, and C strings.
-    USER_LEVEL.iter().any(|name| unsafe { !libc::dlsym(library, name.as_ptr()).is_null() })
+    // SAFETY: a handle of dlopen's.
+    USER_LEVEL.iter().any(|name| unsafe { !search(library, name).is_null() })
 }
 
 pub fn after_fork() {

@@ -1,7 +1,7 @@
 //! The functions of an OpenMP runtime, from their table (`crates/scaf-functions`): GCC's libgomp, LLVM's
 //! libomp or Intel's libiomp5. The latter two are one runtime, which also has libgomp's entry points.
 
-use crate::sys::symbols::function;
+use crate::sys::symbols::{function, search};
 use core::ffi::{c_int, c_void};
 
 /// An outlined function: the body of a region.
@@ -84,15 +84,15 @@ macro_rules! runtime {
             /// # Safety
             /// `library` is a handle from dlopen, of a runtime whose functions have the types of their rows.
             pub unsafe fn load(&mut self, library: *mut c_void) {
-                // SAFETY: dlsym gets a handle and a name; what it finds has its row's type, or is null, which
-                // is `None`.
+                // SAFETY: a handle of dlopen's; what is found has its row's type, or is null, which is
+                // `None`.
                 unsafe {
                     $(
                         $(self.$symbol = function::<unsafe extern "C" fn($($argument),*) $(-> $result)?>(
-                            libc::dlsym(library, name_of!($symbol).as_ptr()).expose_provenance(),
+                            search(library, name_of!($symbol)).expose_provenance(),
                         );)?
                         $(self.$symbol = function::<$type>(
-                            libc::dlsym(library, name_of!($symbol).as_ptr()).expose_provenance(),
+                            search(library, name_of!($symbol)).expose_provenance(),
                         );)?
                     )*
                 }

@@ -1,6 +1,7 @@
 //! What the dynamic linker knows of the modules of the process.
 
 use crate::sys::glibc;
+use crate::sys::symbols::search;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -55,7 +56,7 @@ pub unsafe fn in_library(file: *const c_char, name: &CStr) -> Option<*mut c_void
         if library.is_null() {
             return None;
         }
-        let found = libc::dlsym(library, name.as_ptr());
+        let found = search(library, name);
         libc::dlclose(library);
         (!found.is_null()).then_some(found)
     }

@@ -9,6 +9,7 @@ use super::entries::Runtime;
 use super::linker::{any_module, base_name, file_of, in_library, in_library_of, module_of};
 use super::modules;
 use crate::sys::errno::keeping_errno;
+use crate::sys::symbols::search;
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr::null;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -161,16 +162,16 @@ fn resolve(address: usize, abi: Abi) -> Option<u64> {
 /// An entry point of the runtime that code at `address` would have called without scaf.
 fn entry_for(address: usize, abi: Abi) -> Option<*mut c_void> {
     let name = abi.entry();
-    // SAFETY: dlsym reads a C string. Libraries loaded with the program come first for all later ones.
-    let first = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    // SAFETY: a handle of dlsym's. Libraries loaded with the program come first for all later ones.
+    let first = unsafe { search(libc::RTLD_NEXT, name) };
     if !first.is_null() {
         return Some(first);
     }
     if let Some(found) = in_library_of(address, name) {
         return Some(found);
     }
-    // SAFETY: dlsym reads a C string. We don't have this name; libraries that all see since may.
-    let seen_by_all = unsafe { libc::dlsym(libc::RTLD_DEFAULT, abi.other().as_ptr()) };
+    // SAFETY: a handle of dlsym's. We don't have this name; libraries that all see since may.
+    let seen_by_all = unsafe { search(libc::RTLD_DEFAULT, abi.other()) };
     (!seen_by_all.is_null()).then_some(seen_by_all)
 }
 

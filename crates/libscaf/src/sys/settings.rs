@@ -103,6 +103,7 @@ struct Once(UnsafeCell<Settings>);
 // SAFETY: written by the loader's one thread before the program starts, only read afterwards.
 unsafe impl Sync for Once {}
 
+#[unsafe(link_section = ".data.at_load")]
 static IS_READ: AtomicBool = AtomicBool::new(false);
 static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     socket: [0; PATH_BYTES],

@@ -12,13 +12,27 @@ pub const fn c_string(text: &'static str) -> &'static CStr {
     }
 }
 
+/// Searches for a symbol, as `dlsym`. `dlerror` won't speak of a search without success: it wasn't the
+/// program's.
+/// # Safety
+/// `handle` is one of dlopen's, or `RTLD_NEXT` or `RTLD_DEFAULT`.
+pub unsafe fn search(handle: *mut c_void, name: &CStr) -> *mut c_void {
+    // SAFETY: dlsym gets a handle and a C string. dlerror returns a text that isn't looked at.
+    unsafe {
+        let found = libc::dlsym(handle, name.as_ptr());
+        if found.is_null() {
+            libc::dlerror();
+        }
+        found
+    }
+}
+
 /// The function of this name that would have been called without scaf.
 #[cold]
 pub unsafe fn next<F: Copy>(name: &CStr) -> Option<F> {
     keeping_errno(|| {
-        // SAFETY: dlsym reads a C string; F is a function pointer of that function's type, as the caller
-        // says.
-        unsafe { function(libc::dlsym(libc::RTLD_NEXT, name.as_ptr()).addr()) }
+        // SAFETY: F is a function pointer of that function's type, as the caller says.
+        unsafe { function(search(libc::RTLD_NEXT, name).addr()) }
     })
 }
 

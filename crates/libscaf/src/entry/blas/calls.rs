@@ -14,6 +14,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
+#[unsafe(link_section = ".data.at_load")]
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
 arch::answered! {

@@ -6,7 +6,7 @@ use super::table::{self, NEWS, add, lock};
 use crate::runtimes::linker::{any_module, file_of};
 use crate::sys::errno::keeping_errno;
 use crate::sys::glibc;
-use crate::sys::symbols::{c_string, function};
+use crate::sys::symbols::{c_string, function, search};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use scaf_functions::files;
@@ -60,6 +60,7 @@ pub fn is_named(name: &CStr) -> bool {
 }
 
 const MOST_FILES: usize = 32;
+#[unsafe(link_section = ".data.at_load")]
 static LOOKING: AtomicU32 = AtomicU32::new(0);
 /// Load addresses of the files that were looked into.
 static SEEN: [AtomicUsize; MOST_FILES] = [const { AtomicUsize::new(0) }; MOST_FILES];
@@ -152,9 +153,9 @@ impl Opened {
 
     /// Only the library's own symbols: each library that it depends on is a file by itself.
     fn own(&self, name: &CStr) -> Option<*mut c_void> {
-        // SAFETY: the handle is dlopen's, the name a C string; zeros are a value of what dladdr fills in.
+        // SAFETY: the handle is dlopen's; zeros are a value of what dladdr fills in.
         unsafe {
-            let found = libc::dlsym(self.handle, name.as_ptr());
+            let found = search(self.handle, name);
             let mut about: libc::Dl_info = core::mem::zeroed();
             let known = !found.is_null() && glibc::dladdr(found, &mut about) != 0;
             (known && about.dli_fbase as usize == self.base).then_some(found)

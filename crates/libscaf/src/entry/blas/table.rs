@@ -18,6 +18,7 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Guards additions, and makes reading a number and setting it one step.
 static LOCK: Lock = Lock::new();
 /// 1 after a library was loaded, until somebody has looked at it.
+#[unsafe(link_section = ".data.at_load")]
 pub static NEWS: AtomicU32 = AtomicU32::new(0);
 
 pub fn table() -> impl Iterator<Item = &'static Library> {

@@ -9,6 +9,7 @@ use crate::runtimes::found::Found;
 use crate::runtimes::linker::{in_library_of, is_ours};
 use crate::sys::errno::keeping_errno;
 use crate::sys::lock::Lock;
+use crate::sys::symbols;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::transmute;
 use core::ptr::{null, null_mut};
@@ -132,8 +133,8 @@ pub fn forget() {
 #[inline(never)]
 fn find(caller: usize) -> Option<usize> {
     let [name, ..] = NAMES;
-    // SAFETY: dlsym reads a C string. Libraries loaded with the program come first for all later ones.
-    let mut function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    // SAFETY: a handle of dlsym's. Libraries loaded with the program come first for all later ones.
+    let mut function = unsafe { symbols::search(libc::RTLD_NEXT, name) };
     if function.is_null() {
         function = in_library_of(caller, name).unwrap_or_else(|| loaded(name));
     }
@@ -164,11 +165,11 @@ pub fn after_fork() {
 impl Library {
     /// Looks the functions up. The reference is kept, so the library is never unloaded.
     fn fill(&self, base: usize, file: &CStr) {
-        // SAFETY: dlopen and dlsym read C strings; with RTLD_NOLOAD no constructor runs.
+        // SAFETY: dlopen reads a C string; with RTLD_NOLOAD no constructor runs.
         unsafe {
             let library = libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
             let search = |name: &CStr| {
-                let found = libc::dlsym(library, name.as_ptr());
+                let found = symbols::search(library, name);
                 if is_ours(found.addr()) { null_mut() } else { found }
             };
             for (place, name) in self.functions.iter().zip(NAMES) {

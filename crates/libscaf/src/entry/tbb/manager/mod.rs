@@ -24,6 +24,7 @@ use crate::link::attachment;
 use crate::program::non_openmp;
 use crate::sys::errno::keeping_errno;
 use crate::sys::settings::{self, Manager};
+use crate::sys::symbols::search;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::{offset_of, transmute};
 use core::ptr::null_mut;
@@ -109,8 +110,8 @@ fn look_for_theirs() {
     if library.is_null() {
         return;
     }
-    // SAFETY: dlsym reads a C string, in a library that stays loaded.
-    let found = NAMES.map(|name| unsafe { libc::dlsym(library, name.as_ptr()) });
+    // SAFETY: a library that stays loaded.
+    let found = NAMES.map(|name| unsafe { search(library, name) });
     // All of them or none.
     if found.iter().all(|function| !function.is_null()) {
         for (place, function) in THEIRS.iter().zip(found) {

@@ -39,6 +39,7 @@ const RUNNING: u32 = 1;
 /// Every Nth region is to be tried.
 const EVERY_NTH: u32 = 2;
 /// The copy's process id, or 0.
+#[unsafe(link_section = ".data.at_load")]
 static PID: AtomicU32 = AtomicU32::new(0);
 static MADE: AtomicU64 = AtomicU64::new(0);
 static LOOKED: AtomicU64 = AtomicU64::new(0);

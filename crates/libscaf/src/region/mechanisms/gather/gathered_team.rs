@@ -22,8 +22,13 @@ use scaf_team::gather::worksharing::{Assigned, Shares};
 /// Size of the largest team that is gathered.
 pub const MOST: usize = 64;
 
+// Large, and not zero: in a section of their own they aren't between what every start writes
+// (`crate::loaded`).
+#[unsafe(link_section = "scaf_tables")]
 pub static SCHEDULER: FiberScheduler<MOST> = FiberScheduler::new();
+#[unsafe(link_section = "scaf_tables")]
 pub static SHARES: Shares = Shares::new();
+#[unsafe(link_section = "scaf_tables")]
 pub static MEMBERS: Members = Members([const { Member::new() }; MOST]);
 
 /// A member. The thread that runs it uses it alone.
