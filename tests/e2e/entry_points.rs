@@ -127,6 +127,15 @@ fn the_dynamic_linkers_latest_error_is_the_programs() {
 }
 
 #[test]
+fn what_a_process_does_not_have_is_not_found() {
+    let setup = Setup::new("equi");
+    right("absent", setup.program("absent").run());
+    let program = setup.program("present").threads(3).option("--max", 1).start();
+    program.until("some rounds", |program| program.regions > 1000);
+    right("present", program.finish());
+}
+
+#[test]
 fn exports_are_the_rows_with_handlers() {
     let bytes = std::fs::read(released("libscaf.so")).expect("libscaf.so");
     let library = object::File::parse(bytes.as_slice()).expect("ELF");

@@ -43,6 +43,7 @@ static HOOKS: Hooks = Hooks {
         entry::signal_masks::at_load,
         entry::sched_yield::at_load,
         entry::gomp::at_load,
+        entry::symbol_searches::at_load,
         entry::blas::at_load,
         link::attachment::at_load,
     ],

@@ -6,6 +6,10 @@ use core::fmt;
 /// Bytes of the longest one.
 const MOST: usize = 47;
 
+/// What follows a shorter one: less than all that a symbol is made of. Not a zero, with which it would look
+/// to the code analysis like a text that a program hands to `dlsym`.
+const PADDING: u8 = b' ';
+
 /// A symbol; in a family's row one that ends with `*`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Symbol {
@@ -15,7 +19,7 @@ pub struct Symbol {
 
 impl Symbol {
     pub(crate) const fn new(text: &str) -> Symbol {
-        let (text, mut bytes) = (text.as_bytes(), [0; MOST]);
+        let (text, mut bytes) = (text.as_bytes(), [PADDING; MOST]);
         assert!(text.len() <= MOST, "a symbol is longer than MOST");
         let mut at = 0;
         while at < text.len() {
@@ -36,7 +40,7 @@ impl Symbol {
         matches!(self.bytes(), [prefix @ .., b'*'] if name.starts_with(prefix))
     }
 
-    /// Whether it comes before the next one, as a search needs it. What follows the shorter one is zeros.
+    /// Whether it comes before the next one, as a search needs it.
     pub(crate) const fn is_before(&self, next: &Symbol) -> bool {
         let mut at = 0;
         while at < MOST {

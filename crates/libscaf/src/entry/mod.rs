@@ -30,5 +30,6 @@ pub mod sched_yield;
 pub mod seccomp_calls;
 pub mod signal_handlers;
 pub mod signal_masks;
+pub mod symbol_searches;
 pub mod system_calls;
 pub mod tbb;

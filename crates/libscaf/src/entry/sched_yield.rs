@@ -8,40 +8,34 @@ use crate::sys::kernel_threads::give_way;
 use crate::sys::symbols::Next;
 use core::ffi::c_int;
 
+/// The C library's one function behind these names, of which it offers `pthread_yield` to old programs only.
+static SCHED_YIELD: Next = Next::called(c"sched_yield");
+
 macro_rules! yields {
-    ($($name:ident, $next:ident = $symbol:literal;)*) => {
-        $(
-            static $next: Next = Next::called($symbol);
-
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name() -> c_int {
-                type Real = unsafe extern "C" fn() -> c_int;
-                // SAFETY: these functions take nothing and return a number; a member that calls is running.
-                unsafe {
-                    match (current(), $next.get::<Real>()) {
-                        (Some(me), _) if !member_signals::is_on_handlers_stack() => {
-                            yielding_loops::yield_in_spin_loop(me);
-                        }
-                        (None, Some(_)) if mpi::is_turn() => {}
-                        (_, Some(real)) => return real(),
-                        // One that the C library offers to old programs only.
-                        (_, None) => give_way(),
+    ($($name:ident)*) => {$(
+        /// `thrd_yield` has no result, and its callers look at none.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() -> c_int {
+            type Real = unsafe extern "C" fn() -> c_int;
+            // SAFETY: the function takes nothing and returns a number; a member that calls is running.
+            unsafe {
+                match (current(), SCHED_YIELD.get::<Real>()) {
+                    (Some(me), _) if !member_signals::is_on_handlers_stack() => {
+                        yielding_loops::yield_in_spin_loop(me);
                     }
+                    (None, Some(_)) if mpi::is_turn() => {}
+                    (_, Some(real)) => return real(),
+                    (_, None) => give_way(),
                 }
-                0
             }
-        )*
-
-        /// So that no search is made within a call, which may be anywhere.
-        pub fn at_load() {
-            [$(&$next),*].into_iter().for_each(Next::look);
+            0
         }
-    };
+    )*};
 }
 
-yields! {
-    sched_yield, SCHED_YIELD = c"sched_yield";
-    pthread_yield, PTHREAD_YIELD = c"pthread_yield";
-    // It has no result, and its callers look at none.
-    thrd_yield, THRD_YIELD = c"thrd_yield";
+yields! { sched_yield pthread_yield thrd_yield }
+
+/// So that no search is made within a call, which may be anywhere.
+pub fn at_load() {
+    SCHED_YIELD.look();
 }

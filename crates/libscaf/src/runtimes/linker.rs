@@ -122,6 +122,7 @@ pub fn size_of_module(base: usize) -> usize {
 /// Whether `address` lies in this library. A return address here means a call, or a jump, by what we called.
 #[inline(always)]
 pub fn is_ours(address: usize) -> bool {
+    #[unsafe(link_section = ".data.at_load")]
     static SIZE: AtomicUsize = AtomicUsize::new(0);
     unsafe extern "C" {
         #[link_name = "__ehdr_start"]

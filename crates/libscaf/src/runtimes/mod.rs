@@ -6,6 +6,7 @@ pub mod found;
 pub mod hooks;
 pub mod linker;
 pub mod lookup;
+pub mod module_tables;
 pub mod modules;
 pub mod questions;
 pub mod spins;

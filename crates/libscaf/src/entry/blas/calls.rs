@@ -6,27 +6,16 @@
 
 use super::table::{LIBRARIES, NEWS, library, limit, lock, table};
 use super::{find, monitor};
-use crate::sys::arch;
 use crate::sys::errno::keeping_errno;
-use crate::sys::glibc;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
-#[unsafe(link_section = ".data.at_load")]
-static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-
-arch::answered! {
-    /// Other calls are passed on so that libc sees the caller, on whom the meaning of RTLD_NEXT depends.
-    dlsym: asked, else REAL
-}
-
 /// Our function for this symbol; null if the call is to be passed on.
-unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_void {
-    if REAL.load(Ordering::Relaxed).is_null() {
-        find_real();
-    }
+/// # Safety
+/// The arguments are those of a call of dlsym, which is at `real`.
+pub unsafe fn instead_of(handle: *mut c_void, name: *const c_char, real: &AtomicPtr<c_void>) -> *mut c_void {
     if NEWS.load(Ordering::Relaxed) != 0 {
         keeping_errno(monitor::look);
     }
@@ -40,18 +29,8 @@ unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char) -> *mut c_v
         if !find::is_named(CStr::from_ptr(name)) {
             return null_mut();
         }
-        let real = core::mem::transmute::<*mut c_void, Dlsym>(REAL.load(Ordering::Relaxed));
+        let real = core::mem::transmute::<*mut c_void, Dlsym>(real.load(Ordering::Relaxed));
         ours_for(real(handle, name) as usize)
-    }
-}
-
-#[cold]
-fn find_real() {
-    // SAFETY: dlvsym reads C strings. These are the versions that glibc has had.
-    unsafe {
-        let find = |version: &CStr| glibc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr());
-        let new = find(c"GLIBC_2.34");
-        REAL.store(if new.is_null() { find(arch::FIRST_GLIBC) } else { new }, Ordering::Relaxed);
     }
 }
 

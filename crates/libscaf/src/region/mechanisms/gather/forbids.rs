@@ -5,10 +5,10 @@ use super::member_stacks;
 use crate::link::no_syscalls;
 use crate::runtimes::entries::Runtime;
 use crate::runtimes::linker::{any_module, file_of};
+use crate::runtimes::module_tables::Tables;
 use crate::runtimes::modules;
 use crate::sys::errno::keeping_errno;
-use core::ffi::{CStr, c_char};
-use core::ptr::{null, with_exposed_provenance};
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use scaf_functions::runtime::says;
 use scaf_functions::{calls, files};
@@ -162,20 +162,6 @@ pub fn still_nothing(runtime: &Runtime) -> bool {
     known().is_some_and(|said| permits(said, runtime))
 }
 
-/// Entries of the table of a module's dynamic linking that are needed.
-struct Dynamic {
-    symbols: *const libc::Elf64_Sym,
-    names: *const c_char,
-    tables: [(*const Relocation, usize); 2],
-}
-
-#[repr(C)]
-struct Relocation {
-    offset: u64,
-    info: u64,
-    addend: i64,
-}
-
 /// Looks into a module; `true` once gathering is forbidden.
 fn look(about: &libc::dl_phdr_info, tour: &mut Tour) -> bool {
     let gone = about.dlpi_subs as u32;
@@ -197,15 +183,15 @@ fn look(about: &libc::dl_phdr_info, tour: &mut Tour) -> bool {
     // SAFETY: the dynamic linker's description of a loaded module, whose relocations name symbols in its
     // table, and these C strings in its string table: the dynamic linker has used them itself.
     unsafe {
-        let Some(dynamic) = tables(about) else { return false };
+        let Some(tables) = tables(about) else { return false };
         let file = file_of(about);
-        for (first, count) in dynamic.tables {
+        for (first, count) in tables.relocations {
             for number in 0..count {
-                let symbol = &*dynamic.symbols.add(((*first.add(number)).info >> 32) as usize);
+                let symbol = &*tables.symbols.add(((*first.add(number)).info >> 32) as usize);
                 if symbol.st_name == 0 || symbol.st_shndx != 0 {
                     continue;
                 }
-                let name = CStr::from_ptr(dynamic.names.add(symbol.st_name as usize)).to_bytes();
+                let name = CStr::from_ptr(tables.names.add(symbol.st_name as usize)).to_bytes();
                 tour.seen.said |= calls::say_in(file, name);
                 if tour.seen.said & says::FORBIDDEN != 0 {
                     NAME.keep(name);
@@ -242,8 +228,8 @@ fn is_python() -> bool {
 
 /// The tables of a module; `None` if it has none, or is one whose calls don't count: the runtimes themselves,
 /// the C library, Python's interpreter and us.
-unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Dynamic> {
-    // SAFETY: a loaded module's table of dynamic linking is where its headers say, and ends with tag 0.
+unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Tables> {
+    // SAFETY: the caller's module.
     unsafe {
         let file = file_of(about);
         let own: [&[u8]; 4] = [b"libc.so", b"libscaf.so", b"ld-linux", b"linux-vdso"];
@@ -251,36 +237,6 @@ unsafe fn tables(about: &libc::dl_phdr_info) -> Option<Dynamic> {
         if is_python || files::is_openmp_runtime(file) || own.iter().any(|prefix| file.starts_with(prefix)) {
             return None;
         }
-        let base = about.dlpi_addr as usize;
-        let headers = (0..usize::from(about.dlpi_phnum)).map(|number| &*about.dlpi_phdr.add(number));
-        let at =
-            headers.filter(|header| header.p_type == libc::PT_DYNAMIC).map(|header| header.p_vaddr).next()?;
-        let mut entry = with_exposed_provenance::<[u64; 2]>(base.wrapping_add(at as usize));
-        // Where the dynamic linker can't write to the table, addresses in it are from the module's start.
-        let address = |value: u64| {
-            let value = value as usize;
-            if value < base { value.wrapping_add(base) } else { value }
-        };
-        let mut dynamic = Dynamic { symbols: null(), names: null(), tables: [(null(), 0); 2] };
-        loop {
-            let [tag, value] = *entry;
-            match tag {
-                0 => break,
-                5 => dynamic.names = with_exposed_provenance(address(value)),
-                6 => dynamic.symbols = with_exposed_provenance(address(value)),
-                7 => dynamic.tables[0].0 = with_exposed_provenance(address(value)),
-                8 => dynamic.tables[0].1 = value as usize / size_of::<Relocation>(),
-                23 => dynamic.tables[1].0 = with_exposed_provenance(address(value)),
-                2 => dynamic.tables[1].1 = value as usize / size_of::<Relocation>(),
-                _ => {}
-            }
-            entry = entry.add(1);
-        }
-        for table in &mut dynamic.tables {
-            if table.0.is_null() {
-                table.1 = 0;
-            }
-        }
-        (!dynamic.symbols.is_null() && !dynamic.names.is_null()).then_some(dynamic)
+        Tables::of(about)
     }
 }

@@ -89,9 +89,11 @@ macro_rules! pass_on {
 }
 pub(crate) use pass_on;
 
+pub const NOTHING: usize = 1;
+
 /// Defines an entry point of two arguments that `$answer` is asked for first, with the return address as the
 /// third. Null has the real function, whose address is at `$real` by then, jumped to as if it had been
-/// called: libc's loader functions look at who calls them.
+/// called: libc's loader functions look at who calls them. [`NOTHING`] has null returned.
 macro_rules! answered {
     ($(#[$about:meta])* $name:ident: $answer:path, else $real:path) => {
         $(#[$about])*
@@ -110,10 +112,16 @@ macro_rules! answered {
                 "pop rdi",
                 "test rax, rax",
                 "jz 2f",
+                "cmp rax, {nothing}",
+                "je 3f",
                 "ret",
                 "2:",
                 "mov rax, qword ptr [rip + {real}]",
                 "jmp rax",
+                "3:",
+                "xor eax, eax",
+                "ret",
+                nothing = const $crate::sys::arch::NOTHING,
                 answer = sym $answer,
                 real = sym $real,
             )

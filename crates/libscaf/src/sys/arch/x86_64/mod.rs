@@ -8,6 +8,7 @@ mod tasks;
 mod variadic;
 
 pub(crate) use cpp_wrappers::around;
+pub use entry_points::NOTHING;
 pub(crate) use entry_points::{
     answered, arguments, counted, diverted, frame, listed_arguments, looked_at, pass_on, recorded_caller,
     vforks, with_all_arguments, with_caller,
@@ -27,6 +28,9 @@ use core::ffi::{CStr, c_long, c_void};
 pub const ELF_MACHINE: u16 = libc::EM_X86_64;
 /// Version of the first glibc for it: what hasn't changed since has it. `sys/glibc.rs` links by it, too.
 pub const FIRST_GLIBC: &CStr = c"GLIBC_2.2.5";
+/// Types of relocations that write a symbol's address, and what is added, into a word of 64 bits:
+/// `R_X86_64_64`, `R_X86_64_GLOB_DAT`.
+pub const IS_ADDRESS: [u32; 2] = [1, 6];
 /// The oldest of the calls that start a process; newer processors have only the other ones.
 pub const FORK: c_long = libc::SYS_fork;
 

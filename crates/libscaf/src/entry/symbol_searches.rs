@@ -1,0 +1,149 @@
+//! Symbols that the program wouldn't find without scaf: libscaf has the names of OpenMP's and MPI's
+//! functions, whether or not the process has a library with them. A program that asks whether there is one,
+//! by `dlsym` or by a weak reference, is answered as without scaf. References of libraries that are loaded
+//! later aren't.
+
+use super::blas;
+use crate::link::no_syscalls;
+use crate::runtimes::linker::{any_module, file_of, in_library_of, is_ours, module_of};
+use crate::runtimes::module_tables::Tables;
+use crate::sys::errno::keeping_errno;
+use crate::sys::symbols::search;
+use crate::sys::{arch, glibc, process};
+use core::ffi::{CStr, c_char, c_void};
+use core::ptr::{null_mut, with_exposed_provenance_mut, without_provenance_mut};
+use core::sync::atomic::{AtomicPtr, Ordering};
+use scaf_functions::runtime;
+
+#[unsafe(link_section = ".data.at_load")]
+static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+
+arch::answered! {
+    /// Other calls are passed on so that libc sees the caller, on whom the meaning of RTLD_NEXT depends.
+    dlsym: asked, else REAL
+}
+
+/// Our function for this symbol; null if the call is to be passed on.
+unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char, caller: usize) -> *mut c_void {
+    if REAL.load(Ordering::Relaxed).is_null() {
+        find_real();
+    }
+    // SAFETY: what is handed to dlsym is null or a C string, and `real` is glibc's function.
+    unsafe {
+        if !name.is_null() && is_only_ours(handle, CStr::from_ptr(name), caller) {
+            return without_provenance_mut(arch::NOTHING);
+        }
+        blas::instead_of(handle, name, &REAL)
+    }
+}
+
+#[cold]
+fn find_real() {
+    // SAFETY: dlvsym reads C strings. These are the versions that glibc has had.
+    unsafe {
+        let find = |version: &CStr| glibc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr());
+        let new = find(c"GLIBC_2.34");
+        REAL.store(if new.is_null() { find(arch::FIRST_GLIBC) } else { new }, Ordering::Relaxed);
+    }
+}
+
+/// Whether a search in what all see would find our function, and none without scaf.
+fn is_only_ours(handle: *mut c_void, name: &CStr, caller: usize) -> bool {
+    let prefixes: [&[u8]; 2] = [b"MPI_", b"mpi_"];
+    let text = name.to_bytes();
+    if !runtime::is_runtimes(text) && !prefixes.iter().any(|prefix| text.starts_with(prefix)) {
+        return false;
+    }
+    let of_all = || module_of(process::program_headers()).map(|(map, _)| map.cast::<c_void>());
+    if is_ours(caller)
+        || !(handle == libc::RTLD_DEFAULT || handle == libc::RTLD_NEXT || of_all() == Some(handle))
+    {
+        return false;
+    }
+    keeping_errno(|| {
+        // SAFETY: a plain search, whose failure is the program's to hear.
+        in_library_of(caller, name).is_none()
+            && unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }.is_null()
+    })
+}
+
+/// Clears weak references to functions that only we have.
+pub fn at_load() {
+    any_module(|about| {
+        // SAFETY: the dynamic linker has handed it in just now.
+        unsafe {
+            let known: [&[u8]; 7] = [
+                b"libc.so",
+                b"libm.so",
+                b"libstdc++",
+                b"libgcc_s",
+                b"libscaf.so",
+                b"ld-linux",
+                b"linux-vdso",
+            ];
+            if !known.iter().any(|prefix| file_of(about).starts_with(prefix)) {
+                clear(about);
+            }
+        }
+        false
+    });
+}
+
+const WEAK: u8 = 2;
+
+/// # Safety
+/// The dynamic linker has handed the module in, and no code of it runs yet.
+unsafe fn clear(about: &libc::dl_phdr_info) {
+    // SAFETY: the module's relocations name symbols in its table, and these C strings in its string table,
+    // and say which of its words have their addresses: the dynamic linker has written them.
+    unsafe {
+        let Some(tables) = Tables::of(about) else { return };
+        let (first, count) = tables.relocations[0];
+        for number in tables.nameless..count {
+            let relocation = &*first.add(number);
+            if !arch::IS_ADDRESS.contains(&(relocation.info as u32)) {
+                continue;
+            }
+            let place = (about.dlpi_addr as usize).wrapping_add(relocation.offset as usize);
+            let place = with_exposed_provenance_mut::<usize>(place);
+            let symbol = &*tables.symbols.add((relocation.info >> 32) as usize);
+            if symbol.st_shndx != 0
+                || symbol.st_info >> 4 != WEAK
+                || !is_ours((*place).wrapping_sub(relocation.addend as usize))
+            {
+                continue;
+            }
+            let name = CStr::from_ptr(tables.names.add(symbol.st_name as usize));
+            let is_api = name.to_bytes().starts_with(b"scaf_");
+            if !is_api && keeping_errno(|| search(libc::RTLD_NEXT, name)).is_null() {
+                write(about, place, relocation.addend as usize);
+            }
+        }
+    }
+}
+
+/// Writes a word of a module that the dynamic linker may have made read-only.
+/// # Safety
+/// As for [`clear`]; the word is aligned.
+unsafe fn write(about: &libc::dl_phdr_info, place: *mut usize, value: usize) {
+    // SAFETY: the table of the module's segments is where it says.
+    let mut headers =
+        (0..usize::from(about.dlpi_phnum)).map(|number| unsafe { &*about.dlpi_phdr.add(number) });
+    let offset = place.addr().wrapping_sub(about.dlpi_addr as usize) as u64;
+    let is_read_only = headers.any(|header| {
+        header.p_type == libc::PT_GNU_RELRO && offset.wrapping_sub(header.p_vaddr) < header.p_memsz
+    });
+    const PAGE: usize = 4096;
+    let page = place.map_addr(|address| address & !(PAGE - 1)).cast::<c_void>();
+    // SAFETY: a page of the module that is readable and is to be so again; the word is the module's.
+    unsafe {
+        if !is_read_only {
+            place.write(value);
+        } else if !no_syscalls::are_forbidden()
+            && keeping_errno(|| libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE)) == 0
+        {
+            place.write(value);
+            keeping_errno(|| libc::mprotect(page, PAGE, libc::PROT_READ));
+        }
+    }
+}
