@@ -30,8 +30,9 @@ forget_killed() {
 }
 forget_killed
 
+began=$(date +%s)
 step() {
-    printf '\n== %s\n' "$*"
+    printf '\n== %s (after %s s)\n' "$*" $(($(date +%s) - began))
 }
 
 step "formatting"

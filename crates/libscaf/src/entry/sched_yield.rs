@@ -4,38 +4,47 @@
 
 use super::mpi;
 use crate::region::mechanisms::gather::{current, member_signals, yielding_loops};
+use crate::runtimes::module_tables;
 use crate::sys::kernel_threads::give_way;
-use crate::sys::symbols::Next;
+use crate::sys::symbols::function;
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// The C library's one function behind these names, of which it offers `pthread_yield` to old programs only.
-static SCHED_YIELD: Next = Next::called(c"sched_yield");
+type Real = unsafe extern "C" fn() -> c_int;
 
 macro_rules! yields {
-    ($($name:ident)*) => {$(
-        /// `thrd_yield` has no result, and its callers look at none.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name() -> c_int {
-            type Real = unsafe extern "C" fn() -> c_int;
-            // SAFETY: the function takes nothing and returns a number; a member that calls is running.
-            unsafe {
-                match (current(), SCHED_YIELD.get::<Real>()) {
-                    (Some(me), _) if !member_signals::is_on_handlers_stack() => {
-                        yielding_loops::yield_in_spin_loop(me);
+    ($($name:ident, $next:ident = $symbol:literal;)*) => {
+        $(
+            static $next: AtomicUsize = AtomicUsize::new(0);
+
+            /// `thrd_yield` has no result, and its callers look at none.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() -> c_int {
+                // SAFETY: these functions take nothing and return a number; a member that calls is running.
+                unsafe {
+                    match (current(), function::<Real>($next.load(Ordering::Relaxed))) {
+                        (Some(me), _) if !member_signals::is_on_handlers_stack() => {
+                            yielding_loops::yield_in_spin_loop(me);
+                        }
+                        (None, _) if mpi::is_turn() => {}
+                        (_, Some(real)) => return real(),
+                        (_, None) => give_way(),
                     }
-                    (None, Some(_)) if mpi::is_turn() => {}
-                    (_, Some(real)) => return real(),
-                    (_, None) => give_way(),
                 }
+                0
             }
-            0
+        )*
+
+        /// So that no search is made within a call, which may be anywhere.
+        pub fn at_load() {
+            $($next.store(module_tables::next($symbol), Ordering::Relaxed);)*
         }
-    )*};
+    };
 }
 
-yields! { sched_yield pthread_yield thrd_yield }
-
-/// So that no search is made within a call, which may be anywhere.
-pub fn at_load() {
-    SCHED_YIELD.look();
+yields! {
+    sched_yield, SCHED_YIELD = c"sched_yield";
+    // The C library offers it to old programs only.
+    pthread_yield, PTHREAD_YIELD = c"pthread_yield";
+    thrd_yield, THRD_YIELD = c"thrd_yield";
 }

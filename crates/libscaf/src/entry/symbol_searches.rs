@@ -5,15 +5,13 @@
 
 use super::blas;
 use crate::link::no_syscalls;
-use crate::runtimes::linker::{any_module, file_of, in_library_of, is_ours, module_of};
-use crate::runtimes::module_tables::Tables;
+use crate::runtimes::linker::{any_module, file_of, is_ours, module_of};
+use crate::runtimes::module_tables::{Tables, is_only_ours};
 use crate::sys::errno::keeping_errno;
-use crate::sys::symbols::search;
 use crate::sys::{arch, glibc, process};
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicPtr, Ordering};
-use scaf_functions::runtime;
 
 #[unsafe(link_section = ".data.at_load")]
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
@@ -30,7 +28,7 @@ unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char, caller: usi
     }
     // SAFETY: what is handed to dlsym is null or a C string, and `real` is glibc's function.
     unsafe {
-        if !name.is_null() && is_only_ours(handle, CStr::from_ptr(name), caller) {
+        if !name.is_null() && is_only_found_here(handle, CStr::from_ptr(name), caller) {
             return without_provenance_mut(arch::NOTHING);
         }
         blas::instead_of(handle, name, &REAL)
@@ -47,24 +45,23 @@ fn find_real() {
     }
 }
 
-/// Whether a search in what all see would find our function, and none without scaf.
-fn is_only_ours(handle: *mut c_void, name: &CStr, caller: usize) -> bool {
-    let prefixes: [&[u8]; 2] = [b"MPI_", b"mpi_"];
-    let text = name.to_bytes();
-    if !runtime::is_runtimes(text) && !prefixes.iter().any(|prefix| text.starts_with(prefix)) {
-        return false;
-    }
+/// Whether a search in what all see would find our function, and no module has another one of that name.
+/// oneTBB finds its manager so, and programs what scaf offers them.
+unsafe fn is_only_found_here(handle: *mut c_void, name: &CStr, caller: usize) -> bool {
+    let offered: [&[u8]; 2] = [b"scaf_", b"tcm"];
     let of_all = || module_of(process::program_headers()).map(|(map, _)| map.cast::<c_void>());
     if is_ours(caller)
+        || offered.iter().any(|prefix| name.to_bytes().starts_with(prefix))
         || !(handle == libc::RTLD_DEFAULT || handle == libc::RTLD_NEXT || of_all() == Some(handle))
+        || !is_only_ours(name)
     {
         return false;
     }
-    keeping_errno(|| {
-        // SAFETY: a plain search, whose failure is the program's to hear.
-        in_library_of(caller, name).is_none()
-            && unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }.is_null()
-    })
+    // SAFETY: glibc's function. It finds nothing, which is the program's to hear.
+    unsafe {
+        let real = core::mem::transmute::<*mut c_void, blas::Dlsym>(REAL.load(Ordering::Relaxed));
+        real(libc::RTLD_NEXT, name.as_ptr()).is_null()
+    }
 }
 
 /// Clears weak references to functions that only we have.
@@ -107,7 +104,8 @@ unsafe fn clear(about: &libc::dl_phdr_info) {
             let place = (about.dlpi_addr as usize).wrapping_add(relocation.offset as usize);
             let place = with_exposed_provenance_mut::<usize>(place);
             let symbol = &*tables.symbols.add((relocation.info >> 32) as usize);
-            if symbol.st_shndx != 0
+            if !place.is_aligned()
+                || symbol.st_shndx != 0
                 || symbol.st_info >> 4 != WEAK
                 || !is_ours((*place).wrapping_sub(relocation.addend as usize))
             {
@@ -115,35 +113,44 @@ unsafe fn clear(about: &libc::dl_phdr_info) {
             }
             let name = CStr::from_ptr(tables.names.add(symbol.st_name as usize));
             let is_api = name.to_bytes().starts_with(b"scaf_");
-            if !is_api && keeping_errno(|| search(libc::RTLD_NEXT, name)).is_null() {
+            if !is_api && is_only_ours(name) {
                 write(about, place, relocation.addend as usize);
             }
         }
     }
 }
 
-/// Writes a word of a module that the dynamic linker may have made read-only.
+/// Writes a word of a module, also where the dynamic linker has made its page read-only.
 /// # Safety
 /// As for [`clear`]; the word is aligned.
 unsafe fn write(about: &libc::dl_phdr_info, place: *mut usize, value: usize) {
+    const PAGE: u64 = 4096;
+    let whole = |address: u64| address & !(PAGE - 1);
     // SAFETY: the table of the module's segments is where it says.
-    let mut headers =
-        (0..usize::from(about.dlpi_phnum)).map(|number| unsafe { &*about.dlpi_phdr.add(number) });
-    let offset = place.addr().wrapping_sub(about.dlpi_addr as usize) as u64;
-    let is_read_only = headers.any(|header| {
-        header.p_type == libc::PT_GNU_RELRO && offset.wrapping_sub(header.p_vaddr) < header.p_memsz
+    let headers =
+        || (0..usize::from(about.dlpi_phnum)).map(|number| unsafe { &*about.dlpi_phdr.add(number) });
+    let offset = (place.addr() as u64).wrapping_sub(about.dlpi_addr);
+    let is_writable = headers().any(|header| {
+        header.p_type == libc::PT_LOAD
+            && header.p_flags & libc::PF_W != 0
+            && offset.wrapping_sub(header.p_vaddr) < header.p_memsz
     });
-    const PAGE: usize = 4096;
-    let page = place.map_addr(|address| address & !(PAGE - 1)).cast::<c_void>();
-    // SAFETY: a page of the module that is readable and is to be so again; the word is the module's.
-    unsafe {
-        if !is_read_only {
-            place.write(value);
-        } else if !no_syscalls::are_forbidden()
-            && keeping_errno(|| libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE)) == 0
-        {
-            place.write(value);
-            keeping_errno(|| libc::mprotect(page, PAGE, libc::PROT_READ));
+    // Of its last page a part may be writable: then all of it is.
+    let is_read_only = headers().any(|header| {
+        let (first, end) = (whole(header.p_vaddr), whole(header.p_vaddr.wrapping_add(header.p_memsz)));
+        header.p_type == libc::PT_GNU_RELRO && first <= offset && offset < end
+    });
+    let page = place.map_addr(|address| whole(address as u64) as usize).cast::<c_void>();
+    // SAFETY: a page of the module's data, which nothing executes.
+    let protect = |how| keeping_errno(|| unsafe { libc::mprotect(page, PAGE as usize, how) }) == 0;
+    if !is_writable || (is_read_only && no_syscalls::are_forbidden()) {
+        return;
+    }
+    if !is_read_only || protect(libc::PROT_READ | libc::PROT_WRITE) {
+        // SAFETY: the word is the module's, and in a page that may be written to now.
+        unsafe { place.write(value) };
+        if is_read_only {
+            protect(libc::PROT_READ);
         }
     }
 }

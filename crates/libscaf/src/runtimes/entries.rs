@@ -1,7 +1,7 @@
 //! The functions of an OpenMP runtime, from their table (`crates/scaf-functions`): GCC's libgomp, LLVM's
 //! libomp or Intel's libiomp5. The latter two are one runtime, which also has libgomp's entry points.
 
-use crate::sys::symbols::{function, search};
+use crate::sys::symbols::function;
 use core::ffi::{c_int, c_void};
 
 /// An outlined function: the body of a region.
@@ -89,10 +89,10 @@ macro_rules! runtime {
                 unsafe {
                     $(
                         $(self.$symbol = function::<unsafe extern "C" fn($($argument),*) $(-> $result)?>(
-                            search(library, name_of!($symbol)).expose_provenance(),
+                            libc::dlsym(library, name_of!($symbol).as_ptr()).expose_provenance(),
                         );)?
                         $(self.$symbol = function::<$type>(
-                            search(library, name_of!($symbol)).expose_provenance(),
+                            libc::dlsym(library, name_of!($symbol).as_ptr()).expose_provenance(),
                         );)?
                     )*
                 }

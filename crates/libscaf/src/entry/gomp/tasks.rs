@@ -10,7 +10,7 @@ use crate::region::task_times::{lock, wait};
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Body, Runtime, Wait, name_of};
 use crate::runtimes::linker::in_library_of;
-use crate::runtimes::lookup;
+use crate::runtimes::{lookup, module_tables};
 use crate::sys::errno::keeping_errno;
 use crate::sys::symbols;
 use core::ffi::{CStr, c_void};
@@ -59,8 +59,7 @@ static FIRST_LOCKS: [AtomicUsize; 2] = [const { AtomicUsize::new(NOT_LOOKED) }; 
 const LOCKS: [&CStr; 2] = [c"omp_set_lock", c"omp_set_lock_"];
 const NOT_LOOKED: usize = 1;
 
-/// Where there is no runtime, that waits until a lock is set or a library is loaded: a search without success
-/// takes long, and what `dlerror` says of it would be the first that the program hears.
+/// Where there is no runtime, that waits until a lock is set or a library is loaded.
 pub fn at_load() {
     if lookup::is_any_loaded() {
         before_load();
@@ -85,8 +84,7 @@ fn first_locks(kind: usize) -> usize {
 
 #[cold]
 fn look_for_locks(first: &AtomicUsize, name: &CStr) -> usize {
-    // SAFETY: an address may be any number, and isn't called as one.
-    let found = unsafe { symbols::next::<usize>(name) }.unwrap_or(0);
+    let found = module_tables::next(name);
     first.store(found, Ordering::Relaxed);
     found
 }
