@@ -127,9 +127,12 @@ fn the_dynamic_linkers_latest_error_is_the_programs() {
 }
 
 #[test]
-fn what_a_process_does_not_have_is_not_found() {
+fn what_a_process_does_not_have_is_not_found_and_what_it_has_is() {
     let setup = Setup::new("equi");
-    right("absent", setup.program("absent").run());
+    for name in ["absent", "own_names", "own_malloc"] {
+        right(name, setup.program(name).unmanaged().run());
+        right(name, setup.program(name).run());
+    }
     let program = setup.program("present").threads(3).option("--max", 1).start();
     program.until("some rounds", |program| program.regions > 1000);
     right("present", program.finish());

@@ -7,7 +7,7 @@ use core::fmt;
 const MOST: usize = 47;
 
 /// What follows a shorter one: less than all that a symbol is made of. Not a zero, with which it would look
-/// to the code analysis like a text that a program hands to `dlsym`.
+/// to the code analysis like a text for `dlsym`.
 const PADDING: u8 = b' ';
 
 /// A symbol; in a family's row one that ends with `*`.

@@ -1,7 +1,7 @@
 //! Symbols that the program wouldn't find without scaf: libscaf has the names of OpenMP's and MPI's
 //! functions, whether or not the process has a library with them. A program that asks whether there is one,
-//! by `dlsym` or by a weak reference, is answered as without scaf. References of libraries that are loaded
-//! later aren't.
+//! by `dlsym` or by a weak reference, is answered as without scaf. Libraries that are loaded
+//! later, or whose constructors run before ours, are told that it is there.
 
 use super::blas;
 use crate::link::no_syscalls;
@@ -11,7 +11,7 @@ use crate::sys::errno::keeping_errno;
 use crate::sys::{arch, glibc, process};
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut, without_provenance_mut};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 #[unsafe(link_section = ".data.at_load")]
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
@@ -50,7 +50,8 @@ fn find_real() {
 unsafe fn is_only_found_here(handle: *mut c_void, name: &CStr, caller: usize) -> bool {
     let offered: [&[u8]; 2] = [b"scaf_", b"tcm"];
     let of_all = || module_of(process::program_headers()).map(|(map, _)| map.cast::<c_void>());
-    if is_ours(caller)
+    if !IS_LOADED.load(Ordering::Relaxed)
+        || is_ours(caller)
         || offered.iter().any(|prefix| name.to_bytes().starts_with(prefix))
         || !(handle == libc::RTLD_DEFAULT || handle == libc::RTLD_NEXT || of_all() == Some(handle))
         || !is_only_ours(name)
@@ -64,8 +65,14 @@ unsafe fn is_only_found_here(handle: *mut c_void, name: &CStr, caller: usize) ->
     }
 }
 
+/// Whether the process's libraries have been relocated and initialised as far as our constructor. Sanitizers
+/// search before, and their functions in place of the C library's can't be called yet.
+#[unsafe(link_section = ".data.at_load")]
+static IS_LOADED: AtomicBool = AtomicBool::new(false);
+
 /// Clears weak references to functions that only we have.
 pub fn at_load() {
+    IS_LOADED.store(true, Ordering::Relaxed);
     any_module(|about| {
         // SAFETY: the dynamic linker has handed it in just now.
         unsafe {

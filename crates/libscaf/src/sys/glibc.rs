@@ -39,6 +39,8 @@ unsafe extern "C" {
         extra: *mut *mut c_void,
         flags: c_int,
     ) -> c_int;
+    #[link_name = "dlerror@GLIBC_2.2.5"]
+    pub fn dlerror() -> *mut c_char;
     #[link_name = "dlvsym@GLIBC_2.2.5"]
     pub fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
 }

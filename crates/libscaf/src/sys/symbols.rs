@@ -1,6 +1,7 @@
 //! Functions of other libraries, by name.
 
 use super::errno::keeping_errno;
+use super::glibc;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,7 +22,7 @@ pub unsafe fn search(handle: *mut c_void, name: &CStr) -> *mut c_void {
     unsafe {
         let found = libc::dlsym(handle, name.as_ptr());
         if found.is_null() {
-            libc::dlerror();
+            glibc::dlerror();
         }
         found
     }
