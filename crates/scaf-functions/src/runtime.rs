@@ -27,7 +27,7 @@ const FORTRAN: [&str; 2] = ["_", "_8_"];
 impl Function {
     /// What follows its symbol in its names for Fortran.
     pub fn fortran(&self) -> impl Iterator<Item = &'static str> {
-        FORTRAN.into_iter().zip([1, 2]).filter(|(_, bit)| self.fortran & bit != 0).map(|(ending, _)| ending)
+        FORTRAN.into_iter().filter(|ending| self.fortran & fortran(ending) != 0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Libraries that the program loads and unloads while it runs.
 
-use super::{blas, gomp, tbb};
+use super::{blas, tbb};
 use crate::region::mechanisms::gather;
 use crate::runtimes::{hooks, modules};
 use crate::sys::arch;
@@ -20,7 +20,6 @@ unsafe extern "C" fn asked(name: *const c_char, _flags: c_int, caller: usize) ->
     modules::NEWS.store(1, Ordering::Relaxed);
     blas::NEWS.store(1, Ordering::Relaxed);
     gather::before_load();
-    gomp::before_load();
     if DLOPEN.load(Ordering::Relaxed).is_null() {
         // SAFETY: dlsym reads a C string.
         DLOPEN.store(unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlopen".as_ptr()) }, Ordering::Relaxed);

@@ -1,13 +1,14 @@
 //! Symbols that the program wouldn't find without scaf: libscaf has the names of OpenMP's and MPI's
 //! functions, whether or not the process has a library with them. A program that asks whether there is one,
-//! by `dlsym` or by a weak reference, is answered as without scaf. Libraries that are loaded
-//! later, or whose constructors run before ours, are told that it is there.
+//! by `dlsym` or by a weak reference, is answered as without scaf. Libraries that are loaded later, or
+//! whose constructors run before ours, are told that it is there.
 
 use super::blas;
 use crate::link::no_syscalls;
-use crate::runtimes::linker::{any_module, file_of, is_ours, module_of};
+use crate::runtimes::linker::{any_module, file_of, is_ours, module_of, segments_of};
 use crate::runtimes::module_tables::{Tables, is_only_ours};
 use crate::sys::errno::keeping_errno;
+use crate::sys::symbols::{Dlsym, function};
 use crate::sys::{arch, glibc, process};
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{null_mut, with_exposed_provenance_mut, without_provenance_mut};
@@ -28,10 +29,15 @@ unsafe extern "C" fn asked(handle: *mut c_void, name: *const c_char, caller: usi
     }
     // SAFETY: what is handed to dlsym is null or a C string, and `real` is glibc's function.
     unsafe {
-        if !name.is_null() && is_only_found_here(handle, CStr::from_ptr(name), caller) {
+        let Some(real) = function::<Dlsym>(REAL.load(Ordering::Relaxed).addr()) else { return null_mut() };
+        // The second search finds nothing, which is the program's to hear of.
+        if !name.is_null()
+            && is_only_found_here(handle, CStr::from_ptr(name), caller)
+            && real(libc::RTLD_NEXT, name).is_null()
+        {
             return without_provenance_mut(arch::NOTHING);
         }
-        blas::instead_of(handle, name, &REAL)
+        blas::instead_of(handle, name, real)
     }
 }
 
@@ -46,23 +52,19 @@ fn find_real() {
 }
 
 /// Whether a search in what all see would find our function, and no module has another one of that name.
-/// oneTBB finds its manager so, and programs what scaf offers them.
-unsafe fn is_only_found_here(handle: *mut c_void, name: &CStr, caller: usize) -> bool {
-    let offered: [&[u8]; 2] = [b"scaf_", b"tcm"];
+fn is_only_found_here(handle: *mut c_void, name: &CStr, caller: usize) -> bool {
     let of_all = || module_of(process::program_headers()).map(|(map, _)| map.cast::<c_void>());
-    if !IS_LOADED.load(Ordering::Relaxed)
-        || is_ours(caller)
-        || offered.iter().any(|prefix| name.to_bytes().starts_with(prefix))
-        || !(handle == libc::RTLD_DEFAULT || handle == libc::RTLD_NEXT || of_all() == Some(handle))
-        || !is_only_ours(name)
-    {
-        return false;
-    }
-    // SAFETY: glibc's function. It finds nothing, which is the program's to hear.
-    unsafe {
-        let real = core::mem::transmute::<*mut c_void, blas::Dlsym>(REAL.load(Ordering::Relaxed));
-        real(libc::RTLD_NEXT, name.as_ptr()).is_null()
-    }
+    IS_LOADED.load(Ordering::Relaxed)
+        && !is_ours(caller)
+        && is_hidden(name)
+        && (handle == libc::RTLD_DEFAULT || handle == libc::RTLD_NEXT || of_all() == Some(handle))
+}
+
+/// Whether only we have that function, and it isn't what we offer: oneTBB finds its manager so, and programs
+/// scaf's own functions.
+fn is_hidden(name: &CStr) -> bool {
+    let offered: [&[u8]; 2] = [b"scaf_", b"tcm"];
+    !offered.iter().any(|prefix| name.to_bytes().starts_with(prefix)) && is_only_ours(name)
 }
 
 /// Whether the process's libraries have been relocated and initialised as far as our constructor. Sanitizers
@@ -119,8 +121,7 @@ unsafe fn clear(about: &libc::dl_phdr_info) {
                 continue;
             }
             let name = CStr::from_ptr(tables.names.add(symbol.st_name as usize));
-            let is_api = name.to_bytes().starts_with(b"scaf_");
-            if !is_api && is_only_ours(name) {
+            if is_hidden(name) {
                 write(about, place, relocation.addend as usize);
             }
         }
@@ -133,17 +134,16 @@ unsafe fn clear(about: &libc::dl_phdr_info) {
 unsafe fn write(about: &libc::dl_phdr_info, place: *mut usize, value: usize) {
     const PAGE: u64 = 4096;
     let whole = |address: u64| address & !(PAGE - 1);
-    // SAFETY: the table of the module's segments is where it says.
-    let headers =
-        || (0..usize::from(about.dlpi_phnum)).map(|number| unsafe { &*about.dlpi_phdr.add(number) });
+    // SAFETY: as the caller says.
+    let segments = unsafe { segments_of(about) };
     let offset = (place.addr() as u64).wrapping_sub(about.dlpi_addr);
-    let is_writable = headers().any(|header| {
+    let is_writable = segments.iter().any(|header| {
         header.p_type == libc::PT_LOAD
             && header.p_flags & libc::PF_W != 0
             && offset.wrapping_sub(header.p_vaddr) < header.p_memsz
     });
     // Of its last page a part may be writable: then all of it is.
-    let is_read_only = headers().any(|header| {
+    let is_read_only = segments.iter().any(|header| {
         let (first, end) = (whole(header.p_vaddr), whole(header.p_vaddr.wrapping_add(header.p_memsz)));
         header.p_type == libc::PT_GNU_RELRO && first <= offset && offset < end
     });

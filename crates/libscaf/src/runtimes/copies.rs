@@ -116,6 +116,7 @@ pub fn number_of(map: *mut LinkMap) -> Option<usize> {
         runtime.load(library);
         let file = base_name(CStr::from_ptr((*map).name));
         let is_unknown = runtime.is_llvms() && !(is_llvms_file(file) && runtime.is_llvms_in_full());
+        // Looked for in any case: that also has `dlerror` forget what the runtime lacks.
         runtime.is_foreign = has_user_level_threads(library) || is_unknown;
     }
     let _locked = LOCK.take();

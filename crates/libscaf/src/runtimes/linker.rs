@@ -84,6 +84,14 @@ pub unsafe fn file_of(about: &libc::dl_phdr_info) -> &[u8] {
     base_name(name)
 }
 
+/// The headers of a module's segments.
+/// # Safety
+/// As for [`file_of`].
+pub unsafe fn segments_of(about: &libc::dl_phdr_info) -> &[libc::Elf64_Phdr] {
+    // SAFETY: the dynamic linker's table of them.
+    unsafe { core::slice::from_raw_parts(about.dlpi_phdr, usize::from(about.dlpi_phnum)) }
+}
+
 pub fn base_name(path: &CStr) -> &[u8] {
     path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or(b"")
 }
@@ -119,16 +127,22 @@ pub fn size_of_module(base: usize) -> usize {
     }
 }
 
+/// Where this library begins.
+#[inline(always)]
+pub fn own_base() -> usize {
+    unsafe extern "C" {
+        #[link_name = "__ehdr_start"]
+        static HEADER: u8;
+    }
+    (&raw const HEADER).addr()
+}
+
 /// Whether `address` lies in this library. A return address here means a call, or a jump, by what we called.
 #[inline(always)]
 pub fn is_ours(address: usize) -> bool {
     #[unsafe(link_section = ".data.at_load")]
     static SIZE: AtomicUsize = AtomicUsize::new(0);
-    unsafe extern "C" {
-        #[link_name = "__ehdr_start"]
-        static HEADER: u8;
-    }
-    let base = (&raw const HEADER).addr();
+    let base = own_base();
     let mut size = SIZE.load(Ordering::Relaxed);
     if size == 0 {
         size = size_of_module(base);

@@ -1,7 +1,7 @@
 //! The tables by which the dynamic linker binds a module. A search in them allocates nothing and is no error,
 //! whether or not it finds something: `dlsym` calls the program's `malloc`, and says so by `dlerror`.
 
-use super::linker::any_module;
+use super::linker::{any_module, own_base, segments_of};
 use core::ffi::{CStr, c_char};
 use core::ptr::{null, with_exposed_provenance};
 
@@ -33,9 +33,8 @@ impl Tables {
         // SAFETY: a loaded module's table of dynamic linking is where its headers say, and ends with tag 0.
         unsafe {
             let base = about.dlpi_addr as usize;
-            let headers = (0..usize::from(about.dlpi_phnum)).map(|number| &*about.dlpi_phdr.add(number));
-            let mut dynamics = headers.filter(|header| header.p_type == libc::PT_DYNAMIC);
-            let at = base.wrapping_add(dynamics.next()?.p_vaddr as usize);
+            let dynamic = segments_of(about).iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
+            let at = base.wrapping_add(dynamic.p_vaddr as usize);
             Tables::at(base, with_exposed_provenance(at))
         }
     }
@@ -43,13 +42,11 @@ impl Tables {
     /// This library's own.
     pub fn ours() -> Option<Tables> {
         unsafe extern "C" {
-            #[link_name = "__ehdr_start"]
-            static HEADER: u8;
             #[link_name = "_DYNAMIC"]
             static DYNAMIC: [u64; 2];
         }
-        // SAFETY: the linker has put these names where this library and its table begin.
-        unsafe { Tables::at((&raw const HEADER).addr(), &raw const DYNAMIC) }
+        // SAFETY: the linker has put this name where the table begins.
+        unsafe { Tables::at(own_base(), &raw const DYNAMIC) }
     }
 
     /// # Safety
@@ -183,14 +180,13 @@ pub fn is_only_ours(name: &CStr) -> bool {
 
 /// The function of that name of the first module that was loaded after this library; 0 if there is none.
 pub fn next(name: &CStr) -> usize {
-    let base = Tables::ours().map_or(0, |ours| ours.base);
     let (mut is_behind, mut found) = (false, 0);
     any_module(|about| {
         if is_behind {
             // SAFETY: the dynamic linker has handed it in just now.
             found = unsafe { Tables::of(about) }.map_or(0, |tables| tables.find(name));
         }
-        is_behind |= about.dlpi_addr as usize == base;
+        is_behind |= about.dlpi_addr as usize == own_base();
         found != 0
     });
     found

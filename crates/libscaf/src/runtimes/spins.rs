@@ -5,7 +5,7 @@
 
 use super::copies::RUNTIMES;
 use super::entries::Runtime;
-use super::linker::{any_module, file_of};
+use super::linker::{any_module, file_of, segments_of};
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use scaf_functions::files;
@@ -77,7 +77,7 @@ fn look(runtime: &Runtime, place: &AtomicUsize, at_first: &AtomicU64) -> usize {
 fn search_module(about: &libc::dl_phdr_info, search: &mut Search) -> bool {
     // SAFETY: the dynamic linker's description of a module, whose table is as long as it says.
     let (base, segments, is_libgomp) = unsafe {
-        let segments = core::slice::from_raw_parts(about.dlpi_phdr, usize::from(about.dlpi_phnum));
+        let segments = segments_of(about);
         (about.dlpi_addr as usize, segments, files::is_libgomp(file_of(about)))
     };
     let at = |segment: &libc::Elf64_Phdr| base.wrapping_add(segment.p_vaddr as usize);

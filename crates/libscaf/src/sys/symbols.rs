@@ -2,7 +2,7 @@
 
 use super::errno::keeping_errno;
 use super::glibc;
-use core::ffi::{CStr, c_void};
+use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// A C string from a text that ends with a zero.
@@ -12,6 +12,8 @@ pub const fn c_string(text: &'static str) -> &'static CStr {
         Err(_) => c"",
     }
 }
+
+pub type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
 /// Searches for a symbol, as `dlsym`. `dlerror` won't speak of a search without success: it wasn't the
 /// program's.

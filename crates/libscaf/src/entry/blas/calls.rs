@@ -7,15 +7,15 @@
 use super::table::{LIBRARIES, NEWS, library, limit, lock, table};
 use super::{find, monitor};
 use crate::sys::errno::keeping_errno;
+use crate::sys::symbols::Dlsym;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::Ordering;
 
-pub type Dlsym = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 /// Our function for this symbol; null if the call is to be passed on.
 /// # Safety
-/// The arguments are those of a call of dlsym, which is at `real`.
-pub unsafe fn instead_of(handle: *mut c_void, name: *const c_char, real: &AtomicPtr<c_void>) -> *mut c_void {
+/// The arguments are those of a call of dlsym, and `real` is glibc's.
+pub unsafe fn instead_of(handle: *mut c_void, name: *const c_char, real: Dlsym) -> *mut c_void {
     if NEWS.load(Ordering::Relaxed) != 0 {
         keeping_errno(monitor::look);
     }
@@ -29,7 +29,6 @@ pub unsafe fn instead_of(handle: *mut c_void, name: *const c_char, real: &Atomic
         if !find::is_named(CStr::from_ptr(name)) {
             return null_mut();
         }
-        let real = core::mem::transmute::<*mut c_void, Dlsym>(real.load(Ordering::Relaxed));
         ours_for(real(handle, name) as usize)
     }
 }

@@ -21,7 +21,7 @@ mod monitor;
 mod number;
 mod table;
 
-pub use calls::{Dlsym, instead_of};
+pub use calls::instead_of;
 pub use monitor::{at_load, start_if_needed as start_again};
 pub use table::NEWS;
 

@@ -10,7 +10,7 @@ pub(super) mod tasks;
 pub(super) mod team;
 pub(super) mod waits;
 
-pub use tasks::{at_load, before_load};
+pub use tasks::at_load;
 
 use super::parallel_start;
 use crate::region::enter;

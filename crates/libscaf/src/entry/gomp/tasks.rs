@@ -10,7 +10,7 @@ use crate::region::task_times::{lock, wait};
 use crate::region::thread::{Thread, thread};
 use crate::runtimes::entries::{Body, Runtime, Wait, name_of};
 use crate::runtimes::linker::in_library_of;
-use crate::runtimes::{lookup, module_tables};
+use crate::runtimes::module_tables;
 use crate::sys::errno::keeping_errno;
 use crate::sys::symbols;
 use core::ffi::{CStr, c_void};
@@ -53,40 +53,15 @@ unsafe fn missing(name: &CStr, caller: usize) -> Option<Wait> {
 }
 
 /// The first library loaded with the program that has locks: all calls about a lock that we don't take go
-/// there. 0 if there is none, [`NOT_LOOKED`] if nobody has looked.
+/// there. 0 if there is none, or before [`at_load`].
 #[unsafe(link_section = ".data.at_load")]
-static FIRST_LOCKS: [AtomicUsize; 2] = [const { AtomicUsize::new(NOT_LOOKED) }; 2];
+static FIRST_LOCKS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 const LOCKS: [&CStr; 2] = [c"omp_set_lock", c"omp_set_lock_"];
-const NOT_LOOKED: usize = 1;
 
-/// Where there is no runtime, that waits until a lock is set or a library is loaded.
 pub fn at_load() {
-    if lookup::is_any_loaded() {
-        before_load();
+    for (first, name) in FIRST_LOCKS.iter().zip(LOCKS) {
+        first.store(module_tables::next(name), Ordering::Relaxed);
     }
-}
-
-/// The program is about to load a library.
-pub fn before_load() {
-    for kind in 0..LOCKS.len() {
-        first_locks(kind);
-    }
-}
-
-#[inline(always)]
-fn first_locks(kind: usize) -> usize {
-    let (Some(first), Some(name)) = (FIRST_LOCKS.get(kind), LOCKS.get(kind)) else { return 0 };
-    match first.load(Ordering::Relaxed) {
-        NOT_LOOKED => look_for_locks(first, name),
-        found => found,
-    }
-}
-
-#[cold]
-fn look_for_locks(first: &AtomicUsize, name: &CStr) -> usize {
-    let found = module_tables::next(name);
-    first.store(found, Ordering::Relaxed);
-    found
 }
 
 /// Waits for a lock of the program's: of C's kind (0) or Fortran's (1).
@@ -100,7 +75,7 @@ unsafe fn set<const KIND: usize>(
     // SAFETY: `real` is one of the functions that the caller may have meant by this name, all of this type,
     // and gets the caller's lock. The address of a function, or 0, is an `Option` of a pointer to it.
     unsafe {
-        let first = first_locks(KIND);
+        let first = FIRST_LOCKS[KIND].load(Ordering::Relaxed);
         let (real, frame) = match core::mem::transmute::<usize, Option<Wait>>(first) {
             Some(first) => (Some(first), this.frame()),
             None => match of_caller(this, caller) {

@@ -4,7 +4,7 @@
 use super::member_stacks;
 use crate::link::no_syscalls;
 use crate::runtimes::entries::Runtime;
-use crate::runtimes::linker::{any_module, file_of};
+use crate::runtimes::linker::{any_module, file_of, segments_of};
 use crate::runtimes::module_tables::Tables;
 use crate::runtimes::modules;
 use crate::sys::errno::keeping_errno;
@@ -210,8 +210,7 @@ unsafe fn wants_code_on_stacks(about: &libc::dl_phdr_info) -> bool {
         if file_of(about).starts_with(b"linux-vdso") {
             return false;
         }
-        let mut headers = (0..usize::from(about.dlpi_phnum)).map(|number| &*about.dlpi_phdr.add(number));
-        let stack = headers.find(|header| header.p_type == libc::PT_GNU_STACK);
+        let stack = segments_of(about).iter().find(|header| header.p_type == libc::PT_GNU_STACK);
         stack.is_none_or(|header| header.p_flags & libc::PF_X != 0)
     }
 }
