@@ -50,5 +50,9 @@ tests! {
     handlers_of_timers_signals: computed_the_same(&["alarm_flag", "alarm_name"]);
     first_threads_that_round_otherwise:
         computed_the_same(&["words_denormal", "words_rounding", "words_fortran"]);
+    first_threads_with_smaller_stacks:
+        computed_the_same(&["stack_thread", "stack_setting", "stack_limit"]);
+    exceptions_of_numbers_that_the_first_thread_looks_for:
+        computed_the_same(&["flags_tested", "flags_asked", "flags_raised"]);
     exceptions_and_handlers_on_other_stacks: computed_the_same(&["lands", "alternate", "alternate_kept"]);
 }

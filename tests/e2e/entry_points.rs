@@ -139,6 +139,16 @@ fn what_a_process_does_not_have_is_not_found_and_what_it_has_is() {
 }
 
 #[test]
+fn functions_of_the_programs_that_are_called_like_the_c_librarys_arent_called_by_us() {
+    let setup = Setup::new("equi");
+    let start = || setup.program("own_functions").threads(3);
+    right("alone", start().unmanaged().run());
+    let program = start().option("--max", 1).start();
+    program.until("some rounds", |program| program.regions > 1000);
+    right("managed", program.finish());
+}
+
+#[test]
 fn exports_are_the_rows_with_handlers() {
     let bytes = std::fs::read(released("libscaf.so")).expect("libscaf.so");
     let library = object::File::parse(bytes.as_slice()).expect("ELF");

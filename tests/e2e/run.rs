@@ -156,6 +156,27 @@ fn the_environment_says_of_waiting_what_the_user_says() {
 }
 
 #[test]
+fn the_rest_of_the_environment_keeps_its_order() {
+    let setup = Setup::new("equi");
+    let scaf = released("scaf").canonicalize().expect("scaf");
+    let line = format!(
+        "exec /usr/bin/env -i Z_FIRST=1 A_SECOND=2 SCAF_SOCKET=\"$SCAF_SOCKET\" '{}' run -- /usr/bin/env",
+        scaf.display()
+    );
+    let done = setup.at(Path::new("sh")).args(["-c", &line]).run().well();
+    assert!(done.out.contains("Z_FIRST=1\nA_SECOND=2\n"), "{done:?}");
+}
+
+#[test]
+fn a_program_runs_though_nobody_can_be_told_that_it_is_unmanaged() {
+    let setup = Setup::new("equi");
+    let scaf = released("scaf").canonicalize().expect("scaf");
+    let line = format!("SCAF_LIB=/missing '{}' run -- echo well 2> /dev/full", scaf.display());
+    let done = setup.at(Path::new("sh")).args(["-c", &line]).run().well();
+    assert_eq!(done.out, "well\n");
+}
+
+#[test]
 fn libraries_that_are_preloaded_already_stay_so() {
     let setup = Setup::new("equi");
     let ours = released("libscaf.so").canonicalize().expect("libscaf.so");

@@ -35,6 +35,7 @@ use runtimes::hooks::{self, Hooks};
 
 static HOOKS: Hooks = Hooks {
     loaded: &[
+        entry::own_calls::at_load,
         program::permission::at_load,
         experiment::at_load,
         entry::system_calls::at_load,

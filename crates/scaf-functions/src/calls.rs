@@ -35,6 +35,7 @@ pub fn member(name: &[u8]) -> Use {
         b"prctl" => return Use::ByOption,
         b"dlsym" | b"dlvsym" => return Use::ByName,
         _ if runtime::is_runtimes(name) => return Use::May,
+        _ if c_library::calls_back(name) => return Use::CallsBack,
         _ => {}
     }
     let has = |row: &library::Function, any: u16| row.traits & any != 0;
@@ -51,7 +52,6 @@ pub fn member(name: &[u8]) -> Use {
             }
         }
         Some(_) => Use::May,
-        None if c_library::calls_back(name) => Use::CallsBack,
         None if c_library::is_known(name) => Use::May,
         None => Use::Unlisted,
     }

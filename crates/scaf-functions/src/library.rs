@@ -26,7 +26,9 @@ pub enum Class {
     Unknown,
     /// Nothing: it works on its arguments and on what the whole process shares.
     Harmless,
-    /// Tells which thread or processor it is, or keeps something for each thread, as thread-local variables.
+    /// Tells which thread or processor it is, or keeps something for each thread, as thread-local variables,
+    /// or tells what its processor has kept: exceptions of floating-point numbers, of which Fortran's `stop`
+    /// speaks.
     PerThread,
     /// Is told how many threads will wait for each other, or waits for what others do.
     ThreadsWait,
@@ -158,7 +160,8 @@ rows! {
     _exit: Harmless [NEVER_RETURNS];
     _gfortran_compare_string: Harmless(4) [COMPUTES];
     _gfortran_concat_string: Harmless(6);
-    _gfortran_error_stop_numeric _gfortran_error_stop_string: Harmless [NEVER_RETURNS];
+    _gfortran_error_stop_numeric _gfortran_error_stop_string: PerThread [NEVER_RETURNS];
+    _gfortran_ieee_procedure_entry _gfortran_ieee_procedure_exit: PerThread(1);
     _gfortran_internal_pack _gfortran_internal_unpack: Harmless(2);
     _gfortran_matmul_c4 _gfortran_matmul_c8 _gfortran_matmul_i4 _gfortran_matmul_i8 _gfortran_matmul_r4
         _gfortran_matmul_r8: Harmless(6);
@@ -167,7 +170,7 @@ rows! {
         Harmless(2) [COMPUTES];
     _gfortran_runtime_error _gfortran_runtime_error_at: Harmless [NEVER_RETURNS];
     _gfortran_st_write _gfortran_st_write_done: Harmless(3);
-    _gfortran_stop_numeric _gfortran_stop_string: Harmless [NEVER_RETURNS];
+    _gfortran_stop_numeric _gfortran_stop_string: PerThread [NEVER_RETURNS];
     _gfortran_string_len_trim: Harmless(4) [COMPUTES];
     _gfortran_string_trim: Harmless(6);
     _gfortran_transfer_character_write _gfortran_transfer_integer_write _gfortran_transfer_real_write:
@@ -181,6 +184,7 @@ rows! {
     asin asinf asinh asinhf atan atan2 atan2f atanf atanh atanhf: Harmless(0) [COMPUTES];
     atof atoi atol: Harmless(3);
     bcmp: Harmless(3) [COMPUTES];
+    bsearch: Harmless(5);
     calloc: Harmless(2) [ALLOCATES];
     capset: KernelThread, later;
     cbrt cbrtf ceil ceilf: Harmless(0) [COMPUTES];
@@ -200,7 +204,8 @@ rows! {
     exp exp10 exp10f exp2 exp2f expf expm1 expm1f fabs fabsf: Harmless(0) [COMPUTES];
     fclose: Harmless(1);
     fdim fdimf: Harmless(0) [COMPUTES];
-    fedisableexcept feenableexcept feholdexcept fesetenv fesetmode fesetround feupdateenv: PerThread;
+    feclearexcept fedisableexcept feenableexcept fegetenv fegetexceptflag feholdexcept feraiseexcept fesetenv
+        fesetexceptflag fesetmode fesetround fetestexcept feupdateenv: PerThread;
     fexecve: StartsProcess, later;
     fflush: Harmless(1);
     floor floorf fma fmaf fmax fmaxf fmin fminf fmod fmodf: Harmless(0) [COMPUTES];
@@ -284,6 +289,8 @@ rows! {
     ptrace: KernelThread, later;
     putc putchar: Harmless(2);
     puts: Harmless(1);
+    qsort: Harmless(4);
+    qsort_r: Harmless(5);
     rand: Harmless(0);
     rand_r: Harmless(1);
     random: Harmless(0);
@@ -352,6 +359,8 @@ rows! {
 /// Families by the beginning of their names.
 static FAMILIES: &[Function] = &[
     family("PAPI_*", Class::KernelThread, true),
+    // Exceptions of floating-point numbers.
+    family("__ieee_exceptions_MOD_*", Class::PerThread, false),
     family("_ZNSt18condition_variable*", Class::ThreadsWait, false),
     family("_ZNSt28__atomic_futex_unsigned_base*", Class::ThreadsWait, false),
     // C++'s threads, whatever they are handed.

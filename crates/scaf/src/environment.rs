@@ -85,6 +85,20 @@ pub fn apply(command: &mut Command, changes: &[Change]) {
     }
 }
 
+/// Applies them to this process, which becomes the program: [`Command`] sorts what it changes, and the rest
+/// is to stay as it was, in its order, and where a name stands there twice.
+pub fn apply_to_us(changes: &[Change]) {
+    for (name, value) in changes {
+        // SAFETY: `scaf run` has one thread before it starts the program.
+        unsafe {
+            match value {
+                Some(value) => std::env::set_var(name, value),
+                None => std::env::remove_var(name),
+            }
+        }
+    }
+}
+
 /// LD_PRELOAD with the library first, and once.
 fn preload(library: &Path, before: Option<&OsStr>) -> OsString {
     let mut list = library.as_os_str().to_owned();

@@ -48,7 +48,7 @@ const NO: c_long = -1;
 
 /// Each system call of the client (crates/libscaf), with arguments that make it do nothing. A filter sees the
 /// number and arguments of a call, not memory. Newer processors have `ppoll` and `readlinkat` only.
-const CALLS: [(c_long, [c_long; 3]); 54] = [
+const CALLS: [(c_long, [c_long; 3]); 55] = [
     // Finding the daemon, and messages to it.
     (libc::SYS_socket, [libc::AF_UNIX as c_long, (libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC) as c_long, 0]),
     (libc::SYS_connect, [NO, 0, 0]),
@@ -66,6 +66,7 @@ const CALLS: [(c_long, [c_long; 3]); 54] = [
     (libc::SYS_munmap, [1, 0, 0]),
     (libc::SYS_geteuid, [0; 3]),
     (libc::SYS_getpid, [0; 3]),
+    (libc::SYS_prlimit64, [0, NO, 0]),
     (libc::SYS_getppid, [0; 3]),
     (libc::SYS_gettid, [0; 3]),
     (libc::SYS_clock_gettime, [NO, 0, 0]),

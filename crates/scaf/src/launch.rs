@@ -3,6 +3,7 @@
 //! If the program can't be managed, it runs exactly as without scaf, and a line on standard error says why.
 
 use crate::environment;
+use crate::output::complain;
 use crate::program_limits::{Malleable, ProgramLimits};
 use crate::{background, cli, daemon, inherited, interleave, mold, session, target, verbose};
 use anyhow::{Result, bail};
@@ -42,17 +43,17 @@ pub fn run(flags: &cli::Run) -> Result<ExitCode> {
         Ok((library, socket, other)) => {
             // It attaches as soon as there is a daemon that understands it.
             if let Some(other) = other {
-                eprintln!("scaf: {} runs unmanaged: {other}", name.display());
+                complain(&format!("scaf: {} runs unmanaged: {other}", name.display()));
             }
             let changes = environment::managed(&limits, socket, library, &|name| std::env::var_os(name));
-            environment::apply(&mut command, &changes);
+            environment::apply_to_us(&changes);
             if let Some(setting) = molded(flags.mold, &limits, socket, &program) {
-                command.env(mold::VARIABLE, setting);
+                environment::apply_to_us(&[(mold::VARIABLE, Some(setting.into()))]);
             }
             daemon::adopt_self(socket, &limits, flags.each);
             watched = Some(socket).filter(|_| flags.verbose);
         }
-        Err(why) => eprintln!("scaf: {} runs unmanaged: {why}", name.display()),
+        Err(why) => complain(&format!("scaf: {} runs unmanaged: {why}", name.display())),
     }
     if flags.background {
         background::enter()?;

@@ -47,7 +47,7 @@ use std::process::ExitCode;
 
 /// Prints a command's error and returns its exit status.
 pub fn failure(command: &str, error: &anyhow::Error) -> ExitCode {
-    eprintln!("{command}: {error:#}");
+    output::complain(&format!("{command}: {error:#}"));
     if error.chain().any(bench::interrupt::is_interrupt) {
         return ExitCode::from(128 + 2); // the status of SIGINT in shells
     }

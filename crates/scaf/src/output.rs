@@ -21,6 +21,11 @@ pub fn print_or_end(text: &str) -> std::io::Result<bool> {
     }
 }
 
+/// Prints a line to standard error, whether or not anybody can read it.
+pub fn complain(line: &str) {
+    let _ = std::io::stderr().lock().write_all(format!("{line}\n").as_bytes());
+}
+
 /// Whether standard error is a terminal, so that a progress bar is of use.
 pub fn watched() -> bool {
     std::io::stderr().is_terminal()

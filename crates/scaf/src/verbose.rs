@@ -1,6 +1,7 @@
 //! `scaf run --verbose`: runs the program as a child, and prints a line at its end about its contexts and
 //! speedup. Signals are forwarded to the program, and its exit status or signal becomes ours.
 
+use crate::output::complain;
 use crate::tally::Tally;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
@@ -42,7 +43,7 @@ pub fn run(mut command: Command, name: &OsStr, socket: &Path) -> io::Result<Exit
     let _ = forwarder.join();
     drop(ended);
     let tally = watcher.join().unwrap_or_default();
-    eprintln!("scaf: {}: {}", name.display(), line(&tally));
+    complain(&format!("scaf: {}: {}", name.display(), line(&tally)));
     Ok(as_it_did(status?))
 }
 

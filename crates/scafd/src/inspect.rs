@@ -22,6 +22,7 @@ pub use verdict::Verdict;
 
 use crate::broker::Broker;
 use crate::log::warning;
+use crate::observe::clock;
 use crate::talk::Talk;
 use confine::confined;
 use helper_process::HelperProcess;
@@ -41,11 +42,12 @@ const MOST_AT_A_TIME: usize = 4;
 const MOST_SECOND: usize = 2;
 /// Wall time of a helper.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Wall time after which its priority is lowered. Most programs take 0.01 s to read; with what regions reach,
-/// tesseract and its 56 libraries take 0.3 s, and Python with LightGBM 1.5 s, once. Until then the program
+/// CPU time after which its priority is lowered. Most programs take 0.01 s to read; with what regions reach,
+/// tesseract and its 56 libraries take 0.3 s, and Python with LightGBM 2.2 s, once. Until then the program
 /// isn't gathered: tesseract is six times as slow so, LightGBM a seventh slower. What takes long is paid
-/// by programs that may end before it helps them.
-const HASTE: Duration = Duration::from_secs(1);
+/// by programs that may end before it helps them. It isn't wall time: beside two programs whose folded
+/// threads spin a helper with a low priority gets a tenth of the machine, and never comes to its end.
+const HASTE: Duration = Duration::from_secs(3);
 /// Longest line that is read, in bytes: an answer has 300 for each file of a process and 10 for each region,
 /// 110,000 for Python with scikit-learn, LightGBM and XGBoost; what a file does by pointers has some 4 for
 /// each function.
@@ -150,7 +152,7 @@ struct Helper {
     /// What it printed so far.
     answer: Vec<u8>,
     until: Instant,
-    /// When to lower its priority; `None` once that is done.
+    /// When to lower its priority, if it has run all the time; `None` once that is done.
     hasty_until: Option<Instant>,
 }
 
@@ -161,8 +163,11 @@ impl Helper {
 
     fn calm_down(&mut self, now: Instant) {
         if self.hasty_until.is_some_and(|until| until <= now) {
-            self.hasty_until = None;
-            self.process.calm_down();
+            let used = clock::cpu_ns(self.process.id()).map_or(HASTE, Duration::from_nanos);
+            self.hasty_until = HASTE.checked_sub(used).filter(|left| !left.is_zero()).map(|left| now + left);
+            if self.hasty_until.is_none() {
+                self.process.calm_down();
+            }
         }
     }
 }

@@ -10,7 +10,7 @@
 //! - [`process_starts`]: children, and exec;
 //! - [`departures`]: `main` ends before its process, or wants to be its only thread;
 //! - [`loader`]: libraries that come and go; [`runtime_reports`]: what the daemon learns of all of these;
-//!   [`sanitizers`]: what they are told.
+//!   [`sanitizers`]: what they are told; [`own_calls`]: what this library calls itself.
 
 pub mod affinity_calls;
 pub mod api;
@@ -22,6 +22,7 @@ pub mod gomp;
 pub mod kmpc;
 mod loader;
 pub mod mpi;
+pub mod own_calls;
 mod parallel_start;
 pub mod process_starts;
 pub mod runtime_reports;

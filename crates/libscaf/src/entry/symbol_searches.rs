@@ -130,8 +130,9 @@ unsafe fn clear(about: &libc::dl_phdr_info) {
 
 /// Writes a word of a module, also where the dynamic linker has made its page read-only.
 /// # Safety
-/// As for [`clear`]; the word is aligned.
-unsafe fn write(about: &libc::dl_phdr_info, place: *mut usize, value: usize) {
+/// The dynamic linker has handed the module in, and no code of it runs yet, or it is ours. The word is
+/// aligned.
+pub unsafe fn write(about: &libc::dl_phdr_info, place: *mut usize, value: usize) {
     const PAGE: u64 = 4096;
     let whole = |address: u64| address & !(PAGE - 1);
     // SAFETY: as the caller says.

@@ -7,7 +7,8 @@ use super::thread::Thread;
 use crate::link::attachment;
 use crate::program::masters::{ask_natural, in_teams, natural, one_master};
 use crate::program::{permission, promise};
-use crate::sys::settings;
+use crate::runtimes::entries::Runtime;
+use crate::sys::{settings, stacks};
 use scaf_proto::grant::Word;
 use scaf_proto::report::fact;
 use scaf_team::choice::{self, Choice, Facts, Length, Mechanism};
@@ -25,6 +26,7 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
     let tried = permission::is_tried();
     let alike =
         requested == 1 || natural() == 1 || float_words::are_the_teams(&this.first_words, code.runtime);
+    let may_resize = || inspected && word.resizable() && alike && has_stack(this, code.runtime);
     // Sections may wait for each other, and a team that is too small would wait for ever.
     let may = !kind.is_sections() && !settings::is_in_block();
     let mut facts = Facts {
@@ -36,7 +38,7 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
             false => dop.saturating_sub(in_teams()).saturating_sub(experiment::contexts()),
         }),
         kept: promise::is_kept(),
-        resizable: (permission.is_some() || (inspected && word.resizable() && alike)) && may,
+        resizable: may && (permission.is_some() || may_resize()),
         word: permission.is_some_and(Permission::is_word) && may && !promise::is_strict(),
         gathers: false,
         length,
@@ -76,4 +78,20 @@ pub fn choose(this: &Thread, region: &Region, length: Length, word: Word) -> Cho
         permission::tell_size(code.module, choice.team, natural());
     }
     choice
+}
+
+/// Whether the thread's stack is as large as its workers' are: in a smaller team it executes iterations that
+/// would be theirs.
+#[inline(always)]
+fn has_stack(this: &Thread, runtime: &Runtime) -> bool {
+    if this.stack.get() == 0 {
+        this.stack.set(stacks::own());
+    }
+    let of_workers = settings::get().stacks.unwrap_or_else(stacks::usual);
+    let of_llvms = || match runtime.kmp_get_stacksize_s {
+        // SAFETY: it takes nothing.
+        Some(ask) if runtime.is_llvms() => unsafe { ask() },
+        _ => 0,
+    };
+    this.stack.get() == usize::MAX || this.stack.get() >= of_workers.max(of_llvms())
 }

@@ -57,6 +57,8 @@ pub struct Thread {
     pub recorded: Cell<u32>,
     /// 1 if these are to be recorded in the region that it is about to enter.
     pub records: Cell<u32>,
+    /// Bytes of its stack; 0 before they were asked for.
+    pub stack: Cell<usize>,
     /// The control words with which its workers were started.
     pub first_words: FirstWords,
     /// The member of a gathered team that it is; null for none.

@@ -16,6 +16,8 @@ pub struct Tables {
     pub nameless: usize,
     /// Tables of the symbols by their hashes, GNU's and the older one; null where there is none.
     hashes: [*const u32; 2],
+    /// The version of each symbol; null where it has none.
+    versions: *const u16,
 }
 
 #[repr(C)]
@@ -58,7 +60,8 @@ impl Tables {
             if value < base { value.wrapping_add(base) } else { value }
         };
         let (relocations, hashes) = ([(null(), 0); 2], [null(); 2]);
-        let mut tables = Tables { base, symbols: null(), names: null(), relocations, nameless: 0, hashes };
+        let (symbols, names, versions) = (null(), null(), null());
+        let mut tables = Tables { base, symbols, names, relocations, nameless: 0, hashes, versions };
         loop {
             // SAFETY: the end isn't reached yet.
             let [tag, value] = unsafe { *entry };
@@ -72,6 +75,7 @@ impl Tables {
                 23 => tables.relocations[1].0 = with_exposed_provenance(address(value)),
                 2 => tables.relocations[1].1 = value as usize / size_of::<Relocation>(),
                 0x6fff_fef5 => tables.hashes[0] = with_exposed_provenance(address(value)),
+                0x6fff_fff0 => tables.versions = with_exposed_provenance(address(value)),
                 0x6fff_fff9 => tables.nameless = value as usize,
                 _ => {}
             }
@@ -88,17 +92,39 @@ impl Tables {
 
     /// The address of a function that the module defines, of whatever version; 0 for none.
     fn find(&self, name: &CStr) -> usize {
+        self.number(name, |_| true).map_or(0, |number| self.address(number))
+    }
+
+    /// The address of a function that the module defines, of the version that programs are linked with today.
+    pub fn find_function(&self, name: &CStr) -> Option<usize> {
+        const HIDDEN: u16 = 0x8000;
+        const FUNCTION: u8 = 2;
+        // SAFETY: the module has a symbol of that number, and a version of each or of none.
+        let is_it = |number: u32| unsafe {
+            (self.versions.is_null() || *self.versions.add(number as usize) & HIDDEN == 0)
+                && (*self.symbols.add(number as usize)).st_info & 0xf == FUNCTION
+        };
+        self.number(name, is_it).map(|number| self.address(number))
+    }
+
+    /// The number of a symbol that the module defines, if one of that name `is_it`.
+    fn number(&self, name: &CStr, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         // SAFETY: the module's tables, as the dynamic linker uses them: chains of symbols' numbers that end.
         unsafe {
             match self.hashes {
-                [table, _] if !table.is_null() => self.find_by_gnus(table, name),
-                [_, table] if !table.is_null() => self.find_by_old(table, name),
-                _ => 0,
+                [table, _] if !table.is_null() => self.find_by_gnus(table, name, is_it),
+                [_, table] if !table.is_null() => self.find_by_old(table, name, is_it),
+                _ => None,
             }
         }
     }
 
-    unsafe fn find_by_gnus(&self, table: *const u32, name: &CStr) -> usize {
+    unsafe fn find_by_gnus(
+        &self,
+        table: *const u32,
+        name: &CStr,
+        is_it: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
         let hash = name
             .to_bytes()
             .iter()
@@ -108,25 +134,25 @@ impl Tables {
         unsafe {
             let [buckets, first, filters] = [0, 1, 2].map(|at| *table.add(at));
             if buckets == 0 {
-                return 0;
+                return None;
             }
             let heads = table.add(4 + 2 * filters as usize);
             let mut number = *heads.add((hash % buckets) as usize);
             while number >= first {
                 let known = *heads.add(buckets as usize + (number - first) as usize);
-                if known | 1 == hash | 1 && self.is_defined(number, name) {
-                    return self.address(number);
+                if known | 1 == hash | 1 && self.is_defined(number, name) && is_it(number) {
+                    return Some(number);
                 }
                 if known & 1 != 0 {
                     break;
                 }
                 number += 1;
             }
-            0
+            None
         }
     }
 
-    unsafe fn find_by_old(&self, table: *const u32, name: &CStr) -> usize {
+    unsafe fn find_by_old(&self, table: *const u32, name: &CStr, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let hash = name.to_bytes().iter().fold(0_u32, |hash, byte| {
             let hash = (hash << 4).wrapping_add(u32::from(*byte));
             let high = hash & 0xf000_0000;
@@ -136,17 +162,17 @@ impl Tables {
         unsafe {
             let buckets = *table;
             if buckets == 0 {
-                return 0;
+                return None;
             }
             let heads = table.add(2);
             let mut number = *heads.add((hash % buckets) as usize);
             while number != 0 {
-                if self.is_defined(number, name) {
-                    return self.address(number);
+                if self.is_defined(number, name) && is_it(number) {
+                    return Some(number);
                 }
                 number = *heads.add(buckets as usize + number as usize);
             }
-            0
+            None
         }
     }
 
@@ -160,10 +186,9 @@ impl Tables {
         }
     }
 
-    /// # Safety
-    /// As for [`Tables::is_defined`].
-    unsafe fn address(&self, number: u32) -> usize {
-        // SAFETY: as the caller says.
+    /// Of a symbol of the module's.
+    fn address(&self, number: u32) -> usize {
+        // SAFETY: the module has a symbol of that number.
         unsafe { self.base.wrapping_add((*self.symbols.add(number as usize)).st_value as usize) }
     }
 }

@@ -85,8 +85,8 @@ pub struct Settings {
     pub own_shares: bool,
     /// The user says something else about LLVM's runtime, or has a tool watch it.
     pub own_llvm: bool,
-    /// The user says how large threads' stacks are (`OMP_STACKSIZE`).
-    pub own_stacks: bool,
+    /// Bytes of threads' stacks, if the user says how large they are (`OMP_STACKSIZE`).
+    pub stacks: Option<usize>,
     /// For tests: one of so many regions is tried on one context; 0 for none.
     pub experiment_every: u32,
     /// Teams whose size is fixed may be gathered.
@@ -128,7 +128,7 @@ static SETTINGS: Once = Once(UnsafeCell::new(Settings {
     own_blocking: false,
     own_shares: false,
     own_llvm: false,
-    own_stacks: false,
+    stacks: None,
     experiment_every: 0,
     gather: true,
     blas_alone: false,
@@ -266,7 +266,9 @@ fn take(settings: &mut Settings, entry: &[u8]) {
         }
         (b"GOMP_SPINCOUNT", _) => settings.fixed_spin = true,
         (b"KMP_BLOCKTIME" | b"KMP_LIBRARY", _) => settings.own_blocking = true,
-        (b"OMP_STACKSIZE" | b"GOMP_STACKSIZE" | b"KMP_STACKSIZE", _) => settings.own_stacks = true,
+        (b"OMP_STACKSIZE" | b"GOMP_STACKSIZE" | b"KMP_STACKSIZE", _) => {
+            settings.stacks = settings.stacks.max(Some(bytes(value)));
+        }
         (b"KMP_SCHEDULE", _) => settings.own_shares = true,
         // Set for each rank by the launchers of Open MPI, MPICH and PMIx.
         (b"OMPI_COMM_WORLD_RANK" | b"PMI_RANK" | b"PMIX_RANK", _) => settings.is_rank = true,
@@ -287,6 +289,21 @@ fn binds(value: &[u8]) -> bool {
     let has =
         |kind: &[u8], at| value.get(at..at + kind.len()).is_some_and(|part| part.eq_ignore_ascii_case(kind));
     kinds.iter().any(|kind| (0..value.len()).any(|at| has(kind, at)))
+}
+
+/// A number of KiB, or of what the letter behind it says; no stack is as large as what isn't understood.
+fn bytes(value: &[u8]) -> usize {
+    let value = value.trim_ascii();
+    let end = value.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(value.len());
+    let (digits, unit) = value.split_at(end);
+    let unit = match unit.trim_ascii() {
+        b"B" | b"b" => 1,
+        b"" | b"K" | b"k" => 1 << 10,
+        b"M" | b"m" => 1 << 20,
+        b"G" | b"g" => 1 << 30,
+        _ => return usize::MAX,
+    };
+    decimal(digits).map_or(usize::MAX, |number| (number as usize).saturating_mul(unit))
 }
 
 fn copy(to: &mut [u8], value: &[u8]) {

@@ -79,6 +79,8 @@ pub(crate) struct Step {
     /// The condition is one of numbers without a sign.
     pub is_unsigned: bool,
     pub kind: Kind,
+    /// Which instruction it is, its operands' forms included.
+    pub form: u16,
     pub operands: Vec<Spot>,
     pub memory: Option<MemoryOperand>,
     /// Registers whose value is used other than in the address.

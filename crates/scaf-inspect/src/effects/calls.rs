@@ -39,7 +39,7 @@ impl Function<'_, '_> {
             Callee::Unknown => return Err(self.error(at, "calls a function through a pointer")),
             Callee::Local(function) => {
                 self.check_arguments(at, context == Context::Repeated)?;
-                if context == Context::Share && !self.is_in_iteration(block) {
+                if context == Context::Share && !self.is_iteration(block) {
                     return Err(self.error(at, OUTSIDE));
                 }
                 let mode = if context == Context::Repeated { Mode::Repeated } else { Mode::Once };
@@ -62,7 +62,7 @@ impl Function<'_, '_> {
         }
         let is_within = context != Context::Repeated;
         let makes = matches!(role(name), Role::Region(_) | Role::Task(_) | Role::TaskLoop);
-        if makes && context == Context::Share && !self.is_in_iteration(block) {
+        if makes && context == Context::Share && !self.is_iteration(block) {
             return Err(self.error(at, OUTSIDE));
         }
         match role(name) {
@@ -96,12 +96,19 @@ impl Function<'_, '_> {
             Role::Region(_) | Role::Task(_) | Role::TaskLoop => {
                 Err(unknown("makes tasks or regions in each thread, by"))
             }
+            Role::CallsBack(number) if is_within => {
+                if context == Context::Share && !self.is_iteration(block) {
+                    return Err(self.error(at, OUTSIDE));
+                }
+                self.check_arguments(at, false)?;
+                self.check_handed(prover, at, number, Mode::Once)
+            }
             Role::Harmless if runtime::takes_any(name) && self.passes_on_stack(at) => {
                 Err(unknown("passes arguments on the stack, to"))
             }
             Role::Harmless if is_within => {
                 let by_index = fills_memory(name) && self.fills_share(at);
-                if context == Context::Share && !by_index && !self.is_in_iteration(block) {
+                if context == Context::Share && !by_index && !self.is_iteration(block) {
                     return Err(self.error(at, OUTSIDE));
                 }
                 if by_index { Ok(()) } else { self.check_arguments(at, false) }
@@ -110,7 +117,9 @@ impl Function<'_, '_> {
             // If there isn't enough memory, there is for nobody.
             Role::Harmless if self.allocates_own(at) => self.check_arguments(at, true),
             Role::Harmless if functions::frees(name) && spotted.arguments[0].is_surely_frame() => Ok(()),
-            Role::Harmless => Err(unknown("calls in each thread, outside of iterations and the like,")),
+            Role::Harmless | Role::CallsBack(_) => {
+                Err(unknown("calls in each thread, outside of iterations and the like,"))
+            }
             Role::Unknown => Err(unknown("calls what isn't known to be harmless:")),
         }
     }

@@ -204,7 +204,7 @@ impl Function<'_, '_> {
             return Err(self.error(at, what));
         }
         // Who has iterations at all, or so many, is another thread in another team.
-        if context == Context::Share && !self.is_in_iteration(block) {
+        if context == Context::Share && !self.is_iteration(block) {
             return Err(self.error(at, OUTSIDE));
         }
         Ok(())
@@ -272,6 +272,11 @@ impl Function<'_, '_> {
     /// Whether a block is in a loop through a thread's iterations.
     pub fn is_in_iteration(&self, block: usize) -> bool {
         self.loops.all.iter().any(|its| its.has(block) && self.deals_out(its))
+    }
+
+    /// The same, or in the first iteration of one.
+    pub fn is_iteration(&self, block: usize) -> bool {
+        self.is_in_iteration(block) || self.is_peeled(block)
     }
 
     /// Addresses in the own frame may be computed, compared with each other, and passed on.

@@ -310,14 +310,17 @@ impl Function<'_, '_> {
         0
     }
 
-    /// Whether a value is the length of a share: a quotient by the team's size, and perhaps one of the rest.
-    pub fn is_length(&self, id: Id) -> bool {
-        let is_quotient = |id: Id| match self.ssa.defs[self.root(id)] {
+    pub fn is_quotient(&self, id: Id) -> bool {
+        match self.ssa.defs[self.root(id)] {
             Def::Result { step, loc } => self.graph.steps[step].kind == Kind::Divide && loc == RESULT,
             _ => false,
-        };
+        }
+    }
+
+    /// Whether a value is the length of a share: a quotient by the team's size, and perhaps one of the rest.
+    pub fn is_length(&self, id: Id) -> bool {
         let is_part = |id: Id| {
-            is_quotient(id)
+            self.is_quotient(id)
                 || match self.ssa.defs[self.root(id)] {
                     Def::Result { step, .. } => {
                         let its = &self.graph.steps[step];
@@ -328,7 +331,7 @@ impl Function<'_, '_> {
                             }
                             _ => false,
                         };
-                        by_one && self.ssa.uses[step].iter().all(|(_, id)| is_quotient(*id))
+                        by_one && self.ssa.uses[step].iter().all(|(_, id)| self.is_quotient(*id))
                     }
                     _ => false,
                 }

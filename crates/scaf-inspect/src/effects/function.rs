@@ -57,6 +57,8 @@ pub(super) struct Function<'c, 'e> {
     pub returned: HashMap<u64, Summary>,
     pub headers: BTreeSet<usize>,
     pub values: Vec<Option<Value>>,
+    /// Blocks of first iterations that stand before their loops, by the loops' headers.
+    pub peeled: HashMap<usize, Vec<usize>>,
     pub forks: Vec<Fork>,
     pub contexts: Vec<Context>,
     /// Where threads meet again that have gone different ways.

@@ -8,9 +8,9 @@
 //!
 //! `prover.rs` finds the regions' functions and follows their calls. Each function is looked at by itself:
 //! its blocks (`graph.rs`), the places in its frame (`frames.rs`, `addresses.rs`), its values (`ssa.rs`),
-//! its loops (`loops.rs`), what values have to do with the team (`values.rs`), what branches tell
-//! (`forks.rs`), what code is within (`contexts.rs`), what goes round (`cycles.rs`), what depends on it
-//! (`taints.rs`), and last each effect (`check.rs`, `calls.rs`).
+//! its loops (`loops.rs`) and their first iterations (`peeled.rs`), what values have to do with the team
+//! (`values.rs`), what branches tell (`forks.rs`), what code is within (`contexts.rs`), what goes round
+//! (`cycles.rs`), what depends on it (`taints.rs`), and last each effect (`check.rs`, `calls.rs`).
 
 mod addresses;
 mod ahead;
@@ -33,6 +33,7 @@ mod kept;
 mod linear;
 mod loops;
 mod meetings;
+mod peeled;
 mod places;
 mod prover;
 mod reductions;

@@ -212,6 +212,7 @@ impl<'e> Prover<'_, 'e> {
             returned,
             headers,
             values: vec![None; count],
+            peeled: HashMap::new(),
             forks: Vec::new(),
             contexts: Vec::new(),
             meetings: BTreeSet::new(),
@@ -227,6 +228,7 @@ impl<'e> Prover<'_, 'e> {
         };
         looked.find_contended();
         let settles = looked.evaluate() && {
+            looked.find_peeled();
             looked.find_contexts();
             looked.find_share_loops();
             looked.find_junk();

@@ -43,7 +43,8 @@ impl Function<'_, '_> {
             return Rounds::Unknown;
         };
         let exits: BTreeSet<usize> = its.exits(&self.graph).map(|(from, _)| from).collect();
-        let Some(slack) = self.slack(block, *header, by_round) else { return Rounds::Unknown };
+        let done = done + i64::from(self.peeled.contains_key(header));
+        let Some(slack) = self.slack_of(block, *header, by_round) else { return Rounds::Unknown };
         match self.beyond_share(&left, by_round, exits.len()) {
             None => Rounds::Unknown,
             Some(beyond) => {
@@ -73,30 +74,14 @@ impl Function<'_, '_> {
     }
 
     /// By how much what a block compares may have come beyond its end when the loop is left.
-    fn slack(&self, block: usize, header: usize, by_round: i64) -> Option<RangeInclusive<i64>> {
+    fn slack_of(&self, block: usize, header: usize, by_round: i64) -> Option<RangeInclusive<i64>> {
         let step = &self.graph.steps[self.last_step(block)?];
         let goes_on = self.loop_of(header)?.has(*self.graph.blocks[block].next.get(1)?);
-        let condition = match (step.condition?, goes_on) {
-            (condition, true) => condition,
-            (Condition::Below, _) => Condition::NotBelow,
-            (Condition::NotBelow, _) => Condition::Below,
-            (Condition::Above, _) => Condition::NotAbove,
-            (Condition::NotAbove, _) => Condition::Above,
-            (Condition::Equal, _) => Condition::NotEqual,
-            (Condition::NotEqual, _) => Condition::Equal,
-            (Condition::Other, _) => return None,
-        };
-        let bytes = by_round.wrapping_abs();
-        match (condition, by_round > 0) {
-            (Condition::NotEqual, _) => Some(0..=0),
-            (Condition::Below, true) | (Condition::Above, false) => Some(0..=bytes - 1),
-            (Condition::NotAbove, true) | (Condition::NotBelow, false) => Some(1..=bytes),
-            _ => None,
-        }
+        slack(step.condition?, goes_on, by_round)
     }
 
     /// What `by_round` times the share's iterations and `left` come to, if that is a number.
-    fn beyond_share(&self, left: &Sum, by_round: i64, exits: usize) -> Option<i64> {
+    pub fn beyond_share(&self, left: &Sum, by_round: i64, exits: usize) -> Option<i64> {
         let constant = left.0.get(&Vec::new()).copied().unwrap_or(0);
         let mut terms = left.0.iter().filter(|(factors, _)| !factors.is_empty());
         let (times, last, is_chunk) = match (terms.next(), terms.next(), terms.next()) {
@@ -110,7 +95,7 @@ impl Function<'_, '_> {
                 };
                 // LLVM's runtime says which iteration is the last one.
                 let last = i64::from(self.is_filled(*one));
-                match (self.are_of_one_chunk(*one, *other), self.are_of_one_chunk(*other, *one)) {
+                match (self.are_bounds(*one, *other), self.are_bounds(*other, *one)) {
                     (true, _) => (*y, last, true),
                     (_, true) => (*x, last, true),
                     _ => return None,
@@ -180,5 +165,26 @@ impl Function<'_, '_> {
             }
             _ => false,
         })
+    }
+}
+
+/// The same for a branch that goes on on that condition, or doesn't.
+pub(super) fn slack(condition: Condition, goes_on: bool, by_round: i64) -> Option<RangeInclusive<i64>> {
+    let condition = match (condition, goes_on) {
+        (condition, true) => condition,
+        (Condition::Below, _) => Condition::NotBelow,
+        (Condition::NotBelow, _) => Condition::Below,
+        (Condition::Above, _) => Condition::NotAbove,
+        (Condition::NotAbove, _) => Condition::Above,
+        (Condition::Equal, _) => Condition::NotEqual,
+        (Condition::NotEqual, _) => Condition::Equal,
+        (Condition::Other, _) => return None,
+    };
+    let bytes = by_round.wrapping_abs();
+    match (condition, by_round > 0) {
+        (Condition::NotEqual, _) => Some(0..=0),
+        (Condition::Below, true) | (Condition::Above, false) => Some(0..=bytes - 1),
+        (Condition::NotAbove, true) | (Condition::NotBelow, false) => Some(1..=bytes),
+        _ => None,
     }
 }

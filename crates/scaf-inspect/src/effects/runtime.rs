@@ -32,6 +32,8 @@ pub(super) enum Role {
     Task(usize),
     /// Makes tasks of the first argument, each with some of the iterations.
     TaskLoop,
+    /// Calls the argument of this number, and does what it does to its other arguments.
+    CallsBack(usize),
     /// Changes nothing, and answers all threads the same.
     Computes,
     /// Does what it does to its arguments, and to what the process shares.
@@ -60,6 +62,11 @@ pub(super) fn role(name: &str) -> Role {
     }
     if ["omp_set_lock", "omp_unset_lock", "omp_set_lock_", "omp_unset_lock_"].contains(&name) {
         return Role::Neutral;
+    }
+    match name {
+        "qsort" | "qsort_r" => return Role::CallsBack(3),
+        "bsearch" => return Role::CallsBack(4),
+        _ => {}
     }
     if MORE_THAN_HARMLESS.contains(&name) {
         return Role::Unknown;

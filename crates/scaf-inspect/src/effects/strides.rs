@@ -130,6 +130,38 @@ impl Function<'_, '_> {
         }
     }
 
+    /// Whether one is where a thread's iterations begin, and the other where they end.
+    pub fn are_bounds(&self, begin: Id, end: Id) -> bool {
+        self.are_of_one_chunk(begin, end) || self.are_of_one_share(begin, end)
+    }
+
+    /// The same of a share that is computed in two places, for threads with and without one of the iterations
+    /// that are left over.
+    fn are_of_one_share(&self, begin: Id, end: Id) -> bool {
+        let is_length = |begin: Id, end: Id| {
+            let length = self.sum_of(end).zip(self.sum_of(begin));
+            let Some(length) = length.and_then(|(end, begin)| end.add(&begin, -1)) else { return false };
+            let one_more = length.0.get(&Vec::new()).copied().unwrap_or(0);
+            let mut terms = length.0.iter().filter(|(factors, _)| !factors.is_empty());
+            match (terms.next(), terms.next()) {
+                (Some((factors, 1)), None) => {
+                    matches!(factors[..], [Atom::Value(id)] if self.is_quotient(id))
+                        && (0..=1).contains(&one_more)
+                }
+                _ => false,
+            }
+        };
+        match (&self.ssa.defs[begin], &self.ssa.defs[end]) {
+            (Def::Phi { block, inputs: begins, .. }, Def::Phi { block: its, inputs: ends, .. }) => {
+                let are_alike = self.value(begin).is_index() && self.value(end).end;
+                are_alike
+                    && block == its
+                    && begins.iter().zip(ends).all(|(begin, end)| is_length(*begin, *end))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether all that is moved with a loop's rounds, and begins where a thread's share does, is moved by as
     /// many iterations; else the step that isn't.
     pub fn runs_evenly(&self, its: &Loop, header: usize) -> Result<(), usize> {

@@ -220,6 +220,7 @@ impl Instruction {
             condition: self.condition(),
             is_unsigned: matches!(i.condition_code(), C::a | C::ae | C::b | C::be),
             kind,
+            form: i.code() as u16,
             memory: has_memory.then(|| self.memory()),
             operands,
             reads,

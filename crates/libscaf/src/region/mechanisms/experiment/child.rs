@@ -5,10 +5,10 @@
 //! system calls are filtered (`scaf_team::sandbox::syscall_filter`). It ends by exit_group: no buffer of the
 //! program is written, and none of its destructors run.
 
-use super::proc_self::each_mapping;
 use super::result_page::{RESULT_BYTES, ResultPage};
 use crate::link::pages;
 use crate::sys::arch::{self, bare_call};
+use crate::sys::proc_self::each_mapping;
 use crate::sys::{clock, process, sched_affinity};
 use core::ffi::{c_int, c_void};
 use core::mem::zeroed;

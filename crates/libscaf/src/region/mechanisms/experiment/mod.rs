@@ -7,16 +7,15 @@
 //! without room and with other threads at work.
 
 mod child;
-mod proc_self;
 mod result_page;
 
-use self::proc_self::{each_line, each_mapping};
 use self::result_page::{RESULT_BYTES, ResultPage};
 use crate::link::pages;
 use crate::program::grant_watcher;
 use crate::runtimes::entries::{Body, Runtime};
 use crate::sys::arch::{bare_call, thread_block, ticks};
 use crate::sys::errno::keeping_errno;
+use crate::sys::proc_self::{each_line, each_mapping};
 use crate::sys::{process, settings};
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, without_provenance_mut};

@@ -111,7 +111,7 @@ fn permits(runtime: &Runtime) -> Result<(), Obstacle> {
     no(Obstacle::Machine, kernel != CAN)?;
     no(Obstacle::Llvms, runtime.is_llvms() && !is_possible_on_llvms(runtime))?;
     no(Obstacle::Llvms, runtime.omp_get_thread_num.is_none())?;
-    no(Obstacle::Stacks, settings.own_stacks)?;
+    no(Obstacle::Stacks, settings.stacks.is_some())?;
     no(Obstacle::Bound, settings.bound)?;
     no(Obstacle::Waits, settings.spin.is_none() || settings.fixed_spin)
 }

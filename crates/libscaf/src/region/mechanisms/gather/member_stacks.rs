@@ -5,10 +5,10 @@
 use super::gathered_team::MOST;
 use crate::runtimes::entries::Runtime;
 use crate::sys::errno::keeping_errno;
-use crate::sys::glibc;
+use crate::sys::stacks;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// 1 once a loaded module wants stacks to be executable.
 static WANT_CODE: AtomicU32 = AtomicU32::new(0);
@@ -72,7 +72,7 @@ const COLOUR: usize = GUARD / COLOURS;
 
 /// Bytes of a member's stack: the usual ones, and its offset.
 fn bytes(member: usize) -> usize {
-    usual() + member % COLOURS * COLOUR
+    stacks::usual() + member % COLOURS * COLOUR
 }
 
 /// The end of the stack whose address `place` keeps; maps it if there is none.
@@ -111,24 +111,5 @@ const SLACK: usize = 128;
 /// setting.
 pub fn are_usual(runtime: &Runtime) -> bool {
     // SAFETY: `kmp_get_stacksize_s` takes nothing.
-    runtime.kmp_get_stacksize_s.is_some_and(|bytes| unsafe { bytes() } <= usual())
-}
-
-/// The usual size of a thread's stack. Programs with another one aren't gathered.
-fn usual() -> usize {
-    static USUAL: AtomicUsize = AtomicUsize::new(0);
-    let mut usual = USUAL.load(Ordering::Relaxed);
-    if usual == 0 {
-        // SAFETY: initializes, reads and destroys attributes on this stack.
-        unsafe {
-            let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
-            if libc::pthread_attr_init(&mut attributes) == 0 {
-                glibc::pthread_attr_getstacksize(&attributes, &mut usual);
-                libc::pthread_attr_destroy(&mut attributes);
-            }
-        }
-        usual = usual.max(1 << 20).next_multiple_of(GUARD);
-        USUAL.store(usual, Ordering::Relaxed);
-    }
-    usual
+    runtime.kmp_get_stacksize_s.is_some_and(|bytes| unsafe { bytes() } <= stacks::usual())
 }

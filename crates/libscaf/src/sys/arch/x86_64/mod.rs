@@ -30,7 +30,7 @@ pub const ELF_MACHINE: u16 = libc::EM_X86_64;
 pub const FIRST_GLIBC: &CStr = c"GLIBC_2.2.5";
 /// Types of relocations that write a symbol's address, and what is added, into a word of 64 bits:
 /// `R_X86_64_64`, `R_X86_64_GLOB_DAT`.
-pub const IS_ADDRESS: [u32; 2] = [1, 6];
+pub const IS_ADDRESS: [u32; 3] = [1, 6, 7];
 /// The oldest of the calls that start a process; newer processors have only the other ones.
 pub const FORK: c_long = libc::SYS_fork;
 
