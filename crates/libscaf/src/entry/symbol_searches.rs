@@ -7,7 +7,6 @@ use super::blas;
 use crate::link::no_syscalls;
 use crate::runtimes::linker::{any_module, file_of, is_ours, module_of, segments_of};
 use crate::runtimes::module_tables::{Tables, is_only_ours};
-use crate::sys::errno::keeping_errno;
 use crate::sys::symbols::{Dlsym, function};
 use crate::sys::{arch, glibc, process};
 use core::ffi::{CStr, c_char, c_void};
@@ -149,8 +148,11 @@ pub unsafe fn write(about: &libc::dl_phdr_info, place: *mut usize, value: usize)
         header.p_type == libc::PT_GNU_RELRO && first <= offset && offset < end
     });
     let page = place.map_addr(|address| whole(address as u64) as usize).cast::<c_void>();
+    // Not by the C library's function: the program may have one of that name.
     // SAFETY: a page of the module's data, which nothing executes.
-    let protect = |how| keeping_errno(|| unsafe { libc::mprotect(page, PAGE as usize, how) }) == 0;
+    let protect = |how: i32| unsafe {
+        arch::bare_call(libc::SYS_mprotect, [page.addr(), PAGE as usize, how as usize, 0]) == 0
+    };
     if !is_writable || (is_read_only && no_syscalls::are_forbidden()) {
         return;
     }

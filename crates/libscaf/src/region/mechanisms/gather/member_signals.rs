@@ -8,7 +8,7 @@ use super::worker_tls;
 use crate::link::no_syscalls;
 use crate::region::thread::{LENT, Thread, thread};
 use crate::sys::kernel_threads::own_task;
-use crate::sys::signals::{Stack, blocked, is_on_stack};
+use crate::sys::signals::{Stack, blocked, is_on_stack, stack};
 use crate::sys::thread_state::part_of;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -18,8 +18,8 @@ static ANY: AtomicU32 = AtomicU32::new(0);
 /// 1 once members would have signals that are their workers' or the master's: a member still had a change at
 /// its region's end, which its worker would have to keep, or the first thread runs handlers often.
 static FORBIDDEN: AtomicU32 = AtomicU32::new(0);
-/// 1 while the master blocks other signals than its workers did when they were recorded, or the workers
-/// differed: members run on the master's kernel thread and on carriers.
+/// 1 while the master blocks other signals than its workers did when they were recorded, or has a stack for
+/// handlers, or the workers differed: members run on the master's kernel thread and on carriers.
 static DIFFERS: AtomicU32 = AtomicU32::new(0);
 
 /// glibc's and the program's; all larger numbers are real-time signals, too.
@@ -56,9 +56,14 @@ pub fn differs() -> bool {
 pub fn compare() {
     if worker_tls::is_of(thread()) && !no_syscalls::are_known_forbidden() && own_task() == worker_tls::task(0)
     {
-        let same = worker_tls::are_alike() && blocked() == worker_tls::recorded_signals();
+        let same = worker_tls::are_alike() && blocked() == worker_tls::recorded_signals() && has_no_stack();
         DIFFERS.store(u32::from(!same), Ordering::Relaxed);
     }
+}
+
+/// Whether the calling thread has no stack for handlers of its own.
+fn has_no_stack() -> bool {
+    HAS_STACKS.load(Ordering::Relaxed) == 0 || stack() == Stack::NONE
 }
 
 /// 1 once a thread of the program may have a stack for handlers.
