@@ -8,8 +8,8 @@ mod step;
 mod x86_64;
 
 pub(crate) use operation::{
-    Action, Condition, Definition, Effects, Fill, Flow, Operand, Operation, Pair, Register, RelativeLoad,
-    Target,
+    Action, Condition, Definition, Effects, Fill, Flow, MemoryOperand, Operand, Operation, Pair, Register,
+    RelativeLoad, Target,
 };
 pub(crate) use register_set::RegisterSet;
 pub(crate) use step::{FLAGS, Kind, Order, Spot, Step};

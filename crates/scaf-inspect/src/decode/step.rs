@@ -79,8 +79,11 @@ pub(crate) struct Step {
     /// The condition is one of numbers without a sign.
     pub is_unsigned: bool,
     pub kind: Kind,
-    /// Which instruction it is, its operands' forms included.
-    pub form: u16,
+    /// Which instruction it is, its operands' forms and how it rounds included; 0 if it names the second byte
+    /// of a register.
+    pub form: u32,
+    /// It widens a number, with zeros or by its sign.
+    pub extends: bool,
     pub operands: Vec<Spot>,
     pub memory: Option<MemoryOperand>,
     /// Registers whose value is used other than in the address.

@@ -29,6 +29,7 @@ impl Function<'_, '_> {
             }
             self.check_fork(*block)?;
         }
+        self.check_peeled()?;
         self.check_strides()?;
         self.check_waits()
     }
@@ -123,6 +124,9 @@ impl Function<'_, '_> {
             }
             (Fork::Varies | Fork::Share | Fork::Last(_), Context::Repeated | Context::Split) => {
                 "decides outside of iterations by what differs between threads"
+            }
+            (Fork::Varies | Fork::Share, Context::Share) if !self.is_iteration(block) => {
+                "decides by what differs whether its thread does its share"
             }
             (Fork::Share, Context::Share) if self.is_in_iteration(block) && !self.leaves_share(block) => {
                 "decides within an iteration by how many its thread's share has"

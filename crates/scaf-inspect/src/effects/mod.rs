@@ -47,6 +47,7 @@ mod taints;
 mod terms;
 mod values;
 mod waits;
+mod widths;
 mod wraps;
 
 pub(crate) use prover::prove;

@@ -6,13 +6,16 @@
 //! it has to enter the loop if the share has more than that one iteration, and only then.
 
 use super::addresses::Place;
+use super::check::OUTSIDE;
+use super::finding::Finding;
 use super::function::Function;
 use super::linear::{Atom, Found, Sum};
 use super::loops::Loop;
 use super::rounds::{Rounds, slack};
 use super::ssa::{Def, Id, Loc, REST, WHOLE};
+use super::terms::Taint;
 use crate::decode::abi::VECTORS;
-use crate::decode::{FLAGS, Flow, Kind, Spot};
+use crate::decode::{FLAGS, Flow, Kind, MemoryOperand, Spot};
 use crate::size_use::Callee;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -24,20 +27,20 @@ const MOST_EFFECTS: usize = 32;
 const MOST_VALUES: usize = 4000;
 
 /// A first iteration, beside the body of its loop.
-struct Twins<'l> {
-    its: &'l Loop,
+pub(super) struct Twins<'l> {
+    pub its: &'l Loop,
     header: usize,
     /// Their effects, in order, and all blocks of the iteration.
     once: Vec<usize>,
     again: Vec<usize>,
-    first: Vec<usize>,
-    body: Vec<usize>,
+    pub first: Vec<usize>,
+    pub body: Vec<usize>,
     left: Cell<usize>,
 }
 
 /// What the first iteration leaves to the loop, and what a round leaves there to the next one.
 #[derive(Clone, Default)]
-struct Left(Vec<(Id, Id)>);
+pub(super) struct Left(pub Vec<(Id, Id)>);
 
 impl Function<'_, '_> {
     /// Finds the blocks of first iterations, by the headers of their loops.
@@ -49,7 +52,9 @@ impl Function<'_, '_> {
         let has_rest = |header: &usize| {
             let end = self.loop_of(*header).and_then(ends);
             let by = end.and_then(|end| self.flags_of(self.last_step(end)?));
-            end.zip(by).is_some_and(|(end, by)| self.rounds_until(end, by) == Rounds::All)
+            end.zip(by).is_some_and(|(end, by)| {
+                self.rounds_until(end, by) == Rounds::All && self.ask_of_one_share(*header, by)
+            })
         };
         let whole: BTreeSet<usize> = self.peeled.keys().copied().filter(has_rest).collect();
         self.peeled.retain(|header, _| whole.contains(header));
@@ -132,13 +137,16 @@ impl Function<'_, '_> {
         Some(found)
     }
 
+    /// Whether a value goes on by as much in each round, so that it is known by the round's number.
+    fn is_counted(&self, id: Id, header: usize) -> bool {
+        self.sum_of(id).is_some_and(|sum| sum.has(Atom::Round(header)))
+    }
+
     fn left_to_next(&self, header: usize, enters: usize, ends: usize) -> Left {
         let mut left = Left::default();
         for (id, def) in self.ssa.defs.iter().enumerate() {
             let Def::Phi { block, inputs, .. } = def else { continue };
-            // What goes on by as much in each round is known by the round's number.
-            let is_counted = || self.sum_of(id).is_some_and(|sum| sum.has(Atom::Round(header)));
-            if *block != header || self.ssa.find(id) != id || is_counted() {
+            if *block != header || self.ssa.find(id) != id || self.is_counted(id, header) {
                 continue;
             }
             let from = |wanted: usize| {
@@ -148,6 +156,34 @@ impl Function<'_, '_> {
             left.0.extend(from(enters).zip(from(ends)));
         }
         left
+    }
+
+    /// Whether the test before a loop and the one at its end ask about the same share.
+    fn ask_of_one_share(&self, header: usize, end: usize) -> bool {
+        let atoms = |sum: &Sum| -> BTreeSet<Vec<Atom>> {
+            sum.0.keys().filter(|factors| !factors.is_empty()).cloned().collect()
+        };
+        let test = self.peeled.get(&header).and_then(|blocks| self.last_step(*blocks.last()?));
+        let test = test.and_then(|at| self.flags_of(at));
+        let mine = test.and_then(|by| self.difference(by, &mut Found::of_one()));
+        let its = self.difference(end, &mut Found::of_one()).and_then(|sum| sum.split(Atom::Round(header)));
+        mine.zip(its).is_some_and(|(mine, (_, its))| atoms(&mine) == atoms(&its))
+    }
+
+    /// What a first iteration leaves to its loop has to be indexes: else it may be computed otherwise there.
+    pub fn check_peeled(&self) -> Result<(), Finding> {
+        for (header, blocks) in &self.peeled {
+            let is_tainted = self.ssa.defs.iter().enumerate().any(|(id, def)| {
+                matches!(def, Def::Phi { block, .. } if block == header)
+                    && self.ssa.find(id) == id
+                    && self.taint(id) != Taint::Clean
+                    && !self.is_counted(id, *header)
+            });
+            if is_tainted {
+                return Err(self.error(self.graph.blocks[blocks[0]].first, OUTSIDE));
+            }
+        }
+        Ok(())
     }
 
     /// Whether the loop is entered if the share has more than one iteration, and only then.
@@ -177,7 +213,8 @@ impl Function<'_, '_> {
             && uses[0].len() == uses[1].len()
             && uses.iter().all(|uses| uses.iter().all(is_passed))
             && uses[0].iter().all(|(loc, id)| {
-                self.ssa.used(other, *loc).is_some_and(|its| self.are_twins(twins, left, *id, its))
+                self.are_widened_alike(twins, (one, *loc), (other, *loc))
+                    && self.ssa.used(other, *loc).is_some_and(|its| self.are_twins(twins, left, *id, its))
             })
     }
 
@@ -187,7 +224,8 @@ impl Function<'_, '_> {
         let places = [one, other].map(|at| self.frames.steps[at].place);
         let [a, b] = steps;
         let alike = a.flow == Flow::Next
-            && (a.flow, a.form, a.kind) == (b.flow, b.form, b.kind)
+            && a.form != 0
+            && (a.form, a.kind) == (b.form, b.kind)
             && (a.locked, a.condition, a.operands.len()) == (b.locked, b.condition, b.operands.len());
         if !alike {
             return false;
@@ -195,8 +233,11 @@ impl Function<'_, '_> {
         let own = matches!(places, [Place::Own { .. }, Place::Own { .. }]);
         if places == [Place::Elsewhere; 2] {
             // What was stored in between is another one.
-            let at_once = self.effects_before(&twins.first, one) == self.effects_before(&twins.body, other);
-            if !at_once || !self.are_at_one_place(twins, left, one, other) {
+            let before = self.effects_before(&twins.first, one);
+            if before.is_none()
+                || before != self.effects_before(&twins.body, other)
+                || !self.are_at_one_place(twins, left, one, other)
+            {
                 return false;
             }
         } else if !own && places != [Place::None; 2] {
@@ -216,8 +257,14 @@ impl Function<'_, '_> {
             (Spot::Constant(one), Spot::Constant(other)) => one == other,
             (Spot::Memory, Spot::Memory) if !own => true,
             (Spot::Memory, Spot::Memory) | (Spot::Register(_), Spot::Register(_)) => {
+                let alike = match pair {
+                    (Spot::Register(x), Spot::Register(y)) => {
+                        self.are_widened_alike(twins, (one, *x), (other, *y))
+                    }
+                    _ => true,
+                };
                 match (of(one, *pair.0), of(other, *pair.1)) {
-                    (Some(one), Some(other)) => self.are_twins(twins, left, one, other),
+                    (Some(one), Some(other)) => alike && self.are_twins(twins, left, one, other),
                     // It is only written to.
                     (None, None) => *pair.0 != Spot::Memory,
                     _ => false,
@@ -232,12 +279,11 @@ impl Function<'_, '_> {
         a.operands.iter().zip(&b.operands).all(are_twins) && self.ssa.uses[one].iter().all(unnamed)
     }
 
-    /// How many effects an iteration has had before a step; none before its blocks.
-    fn effects_before(&self, blocks: &[usize], at: usize) -> usize {
-        let Some(number) = blocks.iter().position(|block| *block == self.block_of[at]) else { return 0 };
-        let whole = self.effects(&blocks[..number]).map_or(usize::MAX, |all| all.len());
-        let part = self.effects(&blocks[number..=number]).unwrap_or_default();
-        whole.saturating_add(part.iter().filter(|effect| **effect < at).count())
+    /// How many effects an iteration has had before a step of it.
+    fn effects_before(&self, blocks: &[usize], at: usize) -> Option<usize> {
+        let number = blocks.iter().position(|block| *block == self.block_of[at])?;
+        let part = self.effects(&blocks[number..=number])?;
+        Some(self.effects(&blocks[..number])?.len() + part.iter().filter(|effect| **effect < at).count())
     }
 
     fn are_at_one_place(&self, twins: &Twins<'_>, left: &Left, one: usize, other: usize) -> bool {
@@ -250,15 +296,22 @@ impl Function<'_, '_> {
         let mut known = [self.of_first(left), self.of_round(left)];
         let [mine, its] = &mut known;
         let sums = (self.address_exactly(one, 0, mine), self.address_exactly(other, 0, its));
+        let parts = |at: usize, it: MemoryOperand| -> Vec<Id> {
+            [it.base, it.index].into_iter().flatten().filter_map(|loc| self.ssa.used(at, loc)).collect()
+        };
         if let (Some(mine), Some(its)) = sums
             && Some(mine) == before_rounds(its, twins.header)
+            && self.add_up_alike(twins, left, &parts(one, a), &parts(other, b))
         {
             return true;
         }
         let are_twins = |one_by: Option<usize>, other_by: Option<usize>| match (one_by, other_by) {
             (None, None) => true,
             (Some(x), Some(y)) => match (self.ssa.used(one, x), self.ssa.used(other, y)) {
-                (Some(x), Some(y)) => self.are_twins(twins, left, x, y),
+                (Some(id), Some(its)) => {
+                    self.are_widened_alike(twins, (one, x), (other, y))
+                        && self.are_twins(twins, left, id, its)
+                }
                 _ => false,
             },
             _ => false,
@@ -326,7 +379,7 @@ impl Function<'_, '_> {
         let alike = |mine: Option<Sum>, its: Option<Sum>| {
             mine.zip(its).is_some_and(|(mine, its)| Some(mine) == before_rounds(its, twins.header))
         };
-        if !are_whole {
+        if !are_whole || !self.add_up_alike(twins, left, &[one], &[other]) {
             return false;
         }
         let its = self.exactly(other, 0, &mut self.of_round(left));
@@ -380,17 +433,13 @@ impl Function<'_, '_> {
     fn of_round(&self, left: &Left) -> Found {
         let mut found = Found::of_one();
         for (_, again) in &left.0 {
-            if self.value(*again).constant.is_none() && self.is_met(*again) {
+            let is_met = matches!(self.ssa.defs[self.root(*again)], Def::Phi { .. });
+            if self.value(*again).constant.is_none() && is_met {
                 let again = self.root_through(*again, WHOLE);
                 found.known.insert(again, Some(Sum::atom(Atom::Value(again))));
             }
         }
         found
-    }
-
-    /// Whether a value is what several ways have brought.
-    fn is_met(&self, id: Id) -> bool {
-        matches!(self.ssa.defs[self.root(id)], Def::Phi { .. })
     }
 }
 

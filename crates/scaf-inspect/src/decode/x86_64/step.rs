@@ -4,7 +4,9 @@ use super::instruction::{FLAGS, Instruction, OTHERS, is_immediate, is_read, is_w
 use crate::decode::RegisterSet;
 use crate::decode::operation::Flow;
 use crate::decode::step::{Kind, Order, Spot, Step};
-use iced_x86::{ConditionCode as C, InstructionInfo, Mnemonic as M, OpAccess, OpKind, Register as Name};
+use iced_x86::{
+    Code, ConditionCode as C, InstructionInfo, Mnemonic as M, OpAccess, OpKind, Register as Name,
+};
 use std::cell::RefCell;
 use std::sync::LazyLock;
 
@@ -220,7 +222,8 @@ impl Instruction {
             condition: self.condition(),
             is_unsigned: matches!(i.condition_code(), C::a | C::ae | C::b | C::be),
             kind,
-            form: i.code() as u16,
+            form: self.form(),
+            extends: matches!(i.mnemonic(), M::Movsx | M::Movsxd | M::Movzx | M::Cdqe | M::Cwde | M::Cbw),
             memory: has_memory.then(|| self.memory()),
             operands,
             reads,
@@ -231,6 +234,26 @@ impl Instruction {
             bytes: self.fewest_bytes(),
             thread_local: has_memory && self.is_thread_local(),
         }
+    }
+
+    fn form(&self) -> u32 {
+        let i = &self.0;
+        let is_second = |at: u32| {
+            matches!(i.op_register(at), Name::AH | Name::BH | Name::CH | Name::DH)
+                && i.op_kind(at) == OpKind::Register
+        };
+        if (0..i.op_count()).any(is_second) {
+            return 0;
+        }
+        let more = (i.rounding_control() as u32) << 2
+            | u32::from(i.zeroing_masking()) << 1
+            | u32::from(i.is_broadcast());
+        let code = match i.code() {
+            Code::Cdqe => Code::Movsxd_r64_rm32,
+            Code::Cwde => Code::Movsx_r32_rm16,
+            code => code,
+        };
+        code as u32 | more << 16
     }
 
     fn fewest_bytes(&self) -> usize {
