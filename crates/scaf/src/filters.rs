@@ -66,9 +66,9 @@ const CALLS: [(c_long, [c_long; 3]); 55] = [
     (libc::SYS_munmap, [1, 0, 0]),
     (libc::SYS_geteuid, [0; 3]),
     (libc::SYS_getpid, [0; 3]),
-    (libc::SYS_prlimit64, [0, NO, 0]),
     (libc::SYS_getppid, [0; 3]),
     (libc::SYS_gettid, [0; 3]),
+    (libc::SYS_prlimit64, [0, NO, 0]),
     (libc::SYS_clock_gettime, [NO, 0, 0]),
     // Affinities, threads and their waits.
     (libc::SYS_sched_getaffinity, [0, 0, 0]),

@@ -87,11 +87,7 @@ fn has_stack(this: &Thread, runtime: &Runtime) -> bool {
     if this.stack.get() == 0 {
         this.stack.set(stacks::own());
     }
-    let of_workers = settings::get().stacks.unwrap_or_else(stacks::usual);
-    let of_llvms = || match runtime.kmp_get_stacksize_s {
-        // SAFETY: it takes nothing.
-        Some(ask) if runtime.is_llvms() => unsafe { ask() },
-        _ => 0,
-    };
-    this.stack.get() == usize::MAX || this.stack.get() >= of_workers.max(of_llvms())
+    let own = this.stack.get();
+    let of_llvms = || if runtime.is_llvms() { runtime.ask_stack_size().unwrap_or(0) } else { 0 };
+    own == usize::MAX || (own >= settings::get().stacks.unwrap_or_else(stacks::usual) && own >= of_llvms())
 }

@@ -18,6 +18,15 @@ macro_rules! questions {
     };
 }
 
+impl Runtime {
+    /// Bytes of workers' stacks; LLVM's only.
+    #[inline(always)]
+    pub fn ask_stack_size(&self) -> Option<usize> {
+        // SAFETY: it takes nothing, and any thread may call it at any time.
+        self.kmp_get_stacksize_s.map(|question| unsafe { question() })
+    }
+}
+
 questions! {
     /// Parallel regions around, of several threads or one.
     ask_level: omp_get_level;

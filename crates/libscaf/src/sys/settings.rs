@@ -303,7 +303,8 @@ fn bytes(value: &[u8]) -> usize {
         b"G" | b"g" => 1 << 30,
         _ => return usize::MAX,
     };
-    decimal(digits).map_or(usize::MAX, |number| (number as usize).saturating_mul(unit))
+    let number = decimal(digits).filter(|number| *number != 0);
+    number.map_or(usize::MAX, |number| (number as usize).saturating_mul(unit))
 }
 
 fn copy(to: &mut [u8], value: &[u8]) {

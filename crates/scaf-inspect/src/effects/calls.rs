@@ -35,11 +35,12 @@ impl Function<'_, '_> {
             Context::Split => Context::Repeated,
             context => context,
         };
+        let is_outside = context == Context::Share && !self.is_iteration(block);
         let name = match &spotted.callee {
             Callee::Unknown => return Err(self.error(at, "calls a function through a pointer")),
             Callee::Local(function) => {
                 self.check_arguments(at, context == Context::Repeated)?;
-                if context == Context::Share && !self.is_iteration(block) {
+                if is_outside {
                     return Err(self.error(at, OUTSIDE));
                 }
                 let mode = if context == Context::Repeated { Mode::Repeated } else { Mode::Once };
@@ -62,7 +63,7 @@ impl Function<'_, '_> {
         }
         let is_within = context != Context::Repeated;
         let makes = matches!(role(name), Role::Region(_) | Role::Task(_) | Role::TaskLoop);
-        if makes && context == Context::Share && !self.is_iteration(block) {
+        if makes && is_outside {
             return Err(self.error(at, OUTSIDE));
         }
         match role(name) {
@@ -97,7 +98,7 @@ impl Function<'_, '_> {
                 Err(unknown("makes tasks or regions in each thread, by"))
             }
             Role::CallsBack(number) if is_within => {
-                if context == Context::Share && !self.is_iteration(block) {
+                if is_outside {
                     return Err(self.error(at, OUTSIDE));
                 }
                 self.check_arguments(at, false)?;
@@ -108,7 +109,7 @@ impl Function<'_, '_> {
             }
             Role::Harmless if is_within => {
                 let by_index = fills_memory(name) && self.fills_share(at);
-                if context == Context::Share && !by_index && !self.is_iteration(block) {
+                if is_outside && !by_index {
                     return Err(self.error(at, OUTSIDE));
                 }
                 if by_index { Ok(()) } else { self.check_arguments(at, false) }

@@ -65,8 +65,8 @@ impl Function<'_, '_> {
     }
 
     fn first_iteration(&self, its: &Loop) -> Option<Vec<usize>> {
-        let [header] = its.entries.as_slice() else { return None };
-        let before = &self.graph.blocks[*header].before;
+        let [header] = *its.entries.as_slice() else { return None };
+        let before = &self.graph.blocks[header].before;
         let only = |mut all: Vec<usize>| if all.len() == 1 { all.pop() } else { None };
         let enters = only(before.iter().copied().filter(|from| !its.has(*from)).collect())?;
         let ends = only(before.iter().copied().filter(|from| its.has(*from)).collect())?;
@@ -75,7 +75,7 @@ impl Function<'_, '_> {
         if exits != ends || self.loops.all.iter().any(is_within) {
             return None;
         }
-        let (test, way) = self.test_before(enters, *header)?;
+        let (test, way) = self.test_before(enters, header)?;
         let first = self.chain(test);
         let body = self.chain(ends);
         let (once, again) = (self.effects(&first)?, self.effects(&body)?);
@@ -83,8 +83,7 @@ impl Function<'_, '_> {
         if once.is_empty() || once.len() != again.len() || once.len() > MOST_EFFECTS || !is_whole {
             return None;
         }
-        let left = self.left_to_next(*header, enters, ends);
-        let header = *header;
+        let left = self.left_to_next(header, enters, ends);
         let twins = Twins { its, header, once, again, first, body, left: Cell::new(MOST_VALUES) };
         let are_twins = (0..twins.once.len()).all(|at| self.have_one_effect(&twins, &left, at));
         (are_twins && self.enters_with_more(test, way)).then_some(twins.first)
@@ -137,18 +136,26 @@ impl Function<'_, '_> {
         Some(found)
     }
 
-    /// Whether a value goes on by as much in each round, so that it is known by the round's number.
-    fn is_counted(&self, id: Id, header: usize) -> bool {
-        self.sum_of(id).is_some_and(|sum| sum.has(Atom::Round(header)))
+    /// The values that come along from several blocks to this one, and what comes from each.
+    fn met_at(&self, block: usize) -> impl Iterator<Item = (Id, &[Id])> {
+        let all = self.ssa.defs.iter().enumerate();
+        all.filter_map(move |(id, def)| match def {
+            Def::Phi { block: its, inputs, .. } if *its == block && self.ssa.find(id) == id => {
+                Some((id, inputs.as_slice()))
+            }
+            _ => None,
+        })
+    }
+
+    /// Those that go round a loop, but for what goes on by as much in each round: its number tells that.
+    fn carried(&self, header: usize) -> impl Iterator<Item = (Id, &[Id])> {
+        let is_counted = move |id: Id| self.sum_of(id).is_some_and(|sum| sum.has(Atom::Round(header)));
+        self.met_at(header).filter(move |(id, _)| !is_counted(*id))
     }
 
     fn left_to_next(&self, header: usize, enters: usize, ends: usize) -> Left {
         let mut left = Left::default();
-        for (id, def) in self.ssa.defs.iter().enumerate() {
-            let Def::Phi { block, inputs, .. } = def else { continue };
-            if *block != header || self.ssa.find(id) != id || self.is_counted(id, header) {
-                continue;
-            }
+        for (_, inputs) in self.carried(header) {
             let from = |wanted: usize| {
                 let all = self.graph.blocks[header].before.iter().zip(inputs);
                 all.into_iter().find(|(from, _)| **from == wanted).map(|(_, input)| *input)
@@ -173,13 +180,7 @@ impl Function<'_, '_> {
     /// What a first iteration leaves to its loop has to be indexes: else it may be computed otherwise there.
     pub fn check_peeled(&self) -> Result<(), Finding> {
         for (header, blocks) in &self.peeled {
-            let is_tainted = self.ssa.defs.iter().enumerate().any(|(id, def)| {
-                matches!(def, Def::Phi { block, .. } if block == header)
-                    && self.ssa.find(id) == id
-                    && self.taint(id) != Taint::Clean
-                    && !self.is_counted(id, *header)
-            });
-            if is_tainted {
+            if self.carried(*header).any(|(id, _)| self.taint(id) != Taint::Clean) {
                 return Err(self.error(self.graph.blocks[blocks[0]].first, OUTSIDE));
             }
         }
@@ -405,12 +406,8 @@ impl Function<'_, '_> {
     /// For sums of a round that has come that way to where several meet.
     fn of_way(&self, meets: usize, way: usize) -> Found {
         let mut found = Found::of_one();
-        for (id, def) in self.ssa.defs.iter().enumerate() {
-            if let Def::Phi { block, inputs, .. } = def
-                && *block == meets
-                && self.ssa.find(id) == id
-                && let Some(input) = inputs.get(way)
-            {
+        for (id, inputs) in self.met_at(meets) {
+            if let Some(input) = inputs.get(way) {
                 found.known.insert(id, self.exactly(*input, 0, &mut Found::of_one()));
             }
         }

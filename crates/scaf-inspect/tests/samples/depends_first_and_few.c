@@ -1,15 +1,11 @@
 // Shares of two iterations have only the first one done.
-#include <omp.h>
+#include "share.h"
 
 void run(double *a, const double *b, int n)
 {
 #pragma omp parallel
     {
-        int number = omp_get_thread_num(), size = omp_get_num_threads();
-        int length = n / size, rest = n % size;
-        if (number < rest)
-            length++, rest = 0;
-        int begin = number * length + rest, end = begin + length;
+        SHARE(n);
         if (begin < end) {
             a[begin] += 2 * b[begin];
             if (begin + 2 < end)

@@ -1,15 +1,11 @@
 // The second iteration of each share is left out.
-#include <omp.h>
+#include "share.h"
 
 void run(double *a, const double *b, int n)
 {
 #pragma omp parallel
     {
-        int number = omp_get_thread_num(), size = omp_get_num_threads();
-        int length = n / size, rest = n % size;
-        if (number < rest)
-            length++, rest = 0;
-        int begin = number * length + rest, end = begin + length;
+        SHARE(n);
         if (begin < end) {
             a[begin] += 2 * b[begin];
             for (int i = begin + 2; i < end; i++)

@@ -1,5 +1,5 @@
 // The first iteration cuts what it stores.
-#include <omp.h>
+#include "share.h"
 
 static __attribute__((noinline)) int next(int x)
 {
@@ -10,11 +10,7 @@ void run(int *a, const int *b, int n)
 {
 #pragma omp parallel
     {
-        int number = omp_get_thread_num(), size = omp_get_num_threads();
-        int length = n / size, rest = n % size;
-        if (number < rest)
-            length++, rest = 0;
-        int begin = number * length + rest, end = begin + length;
+        SHARE(n);
         if (begin < end) {
             a[begin] = (short)next(b[begin]);
             for (int i = begin + 1; i < end; i++)

@@ -110,6 +110,5 @@ const SLACK: usize = 128;
 /// Whether LLVM's threads have stacks of at most the usual size; they may have more without a limit, or by a
 /// setting.
 pub fn are_usual(runtime: &Runtime) -> bool {
-    // SAFETY: `kmp_get_stacksize_s` takes nothing.
-    runtime.kmp_get_stacksize_s.is_some_and(|bytes| unsafe { bytes() } <= stacks::usual())
+    runtime.ask_stack_size().is_some_and(|bytes| bytes <= stacks::usual())
 }

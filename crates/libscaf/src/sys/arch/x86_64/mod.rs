@@ -29,7 +29,7 @@ pub const ELF_MACHINE: u16 = libc::EM_X86_64;
 /// Version of the first glibc for it: what hasn't changed since has it. `sys/glibc.rs` links by it, too.
 pub const FIRST_GLIBC: &CStr = c"GLIBC_2.2.5";
 /// Types of relocations that write a symbol's address, and what is added, into a word of 64 bits:
-/// `R_X86_64_64`, `R_X86_64_GLOB_DAT`.
+/// `R_X86_64_64`, `R_X86_64_GLOB_DAT`, `R_X86_64_JUMP_SLOT`.
 pub const IS_ADDRESS: [u32; 3] = [1, 6, 7];
 /// The oldest of the calls that start a process; newer processors have only the other ones.
 pub const FORK: c_long = libc::SYS_fork;
