@@ -125,7 +125,9 @@ impl Function<'_, '_> {
             (Fork::Varies | Fork::Share | Fork::Last(_), Context::Repeated | Context::Split) => {
                 "decides outside of iterations by what differs between threads"
             }
-            (Fork::Varies | Fork::Share, Context::Share) if !self.is_iteration(block) => {
+            (Fork::Varies | Fork::Share, Context::Share)
+                if !self.is_iteration(block) && !self.chooses_as_iterations(block) =>
+            {
                 "decides by what differs whether its thread does its share"
             }
             (Fork::Share, Context::Share) if self.is_in_iteration(block) && !self.leaves_share(block) => {

@@ -22,6 +22,7 @@ mod contexts;
 mod cycles;
 mod extremes;
 mod finding;
+mod first_choice;
 mod forks;
 mod frame_calls;
 mod frames;

@@ -137,7 +137,7 @@ impl Function<'_, '_> {
     }
 
     /// The values that come along from several blocks to this one, and what comes from each.
-    fn met_at(&self, block: usize) -> impl Iterator<Item = (Id, &[Id])> {
+    pub fn met_at(&self, block: usize) -> impl Iterator<Item = (Id, &[Id])> {
         let all = self.ssa.defs.iter().enumerate();
         all.filter_map(move |(id, def)| match def {
             Def::Phi { block: its, inputs, .. } if *its == block && self.ssa.find(id) == id => {
