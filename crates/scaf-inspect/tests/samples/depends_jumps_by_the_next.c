@@ -1,25 +1,4 @@
 // The first iteration of a share begins in its middle as the one after it says.
-#include "share.h"
-
-void run(unsigned *restrict a, unsigned *restrict b, const unsigned *look, const unsigned *other, int n)
-{
-#pragma omp parallel
-    {
-        SHARE(n);
-        int i = begin;
-        if (i < end) {
-            if (look[i + 1])
-                goto middle;
-            do {
-                a[i] = a[i] * 7 + 1;
-            middle:
-                b[i] ^= a[i];
-                i++;
-                if (i >= end)
-                    break;
-                if (look[i])
-                    goto middle;
-            } while (1);
-        }
-    }
-}
+#define FIRST look[i + 1]
+#define OTHERS look[i]
+#include "jumps.h"
