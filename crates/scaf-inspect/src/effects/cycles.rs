@@ -49,18 +49,11 @@ impl Function<'_, '_> {
             if is_carried {
                 let number = cycles.len();
                 of.extend(members.iter().map(|id| (*id, number)));
-                let cycle = self.cycle(&members);
-                let may_run = match cycle.goes {
-                    Goes::Carries => true,
-                    // No sum begins with an index.
-                    Goes::Sums(_) => cycle.begins.iter().any(|id| self.value(*id).is_index()),
-                    _ => false,
-                };
-                let along = if may_run { self.runs_along(&members) } else { None };
-                cycles.push(along.unwrap_or(cycle));
+                cycles.push(self.cycle(&members));
             }
         }
         (self.cycles, self.cycle_of) = (cycles, of);
+        self.find_indexes();
         self.find_picks();
     }
 
@@ -85,53 +78,6 @@ impl Function<'_, '_> {
             self.cycles[number].is_told = true;
         }
         self.picks = picks;
-    }
-
-    /// A cycle that begins where the share does, and is moved and set back by what all threads know, or by
-    /// the index: two indexes in one (`collapse`). A program can't name where its share begins.
-    pub fn runs_along(&self, members: &[Id]) -> Option<Cycle> {
-        let inside: HashSet<Id> = members.iter().copied().collect();
-        let (mut begins, mut takes) = (Vec::new(), Vec::new());
-        for id in members {
-            let outside: Vec<Id> =
-                self.sources(*id).into_iter().filter(|source| !inside.contains(source)).collect();
-            match &self.ssa.defs[*id] {
-                Def::Phi { block, inputs, .. } if self.share_loops.contains(block) => {
-                    // What it is set to within the loop is no beginning.
-                    for (from, input) in self.graph.blocks[*block].before.iter().zip(inputs) {
-                        if !inside.contains(input) {
-                            let list = if self.goes_round(*from, *block) { &mut takes } else { &mut begins };
-                            list.push(*input);
-                        }
-                    }
-                }
-                Def::Phi { .. } => takes.extend(outside),
-                Def::Entry(_) => return None,
-                Def::Result { step, .. } => {
-                    let its = &self.graph.steps[*step];
-                    let moves = matches!(its.kind, Kind::Move | Kind::Add | Kind::Subtract | Kind::Compare)
-                        || matches!(its.kind, Kind::Select | Kind::Address | Kind::Widen | Kind::Flag);
-                    if !moves
-                        || its.flow != Flow::Next
-                        || (its.loads
-                            && !its.stores
-                            && its.kind != Kind::Compare
-                            && self.frames.steps[*step].place == super::addresses::Place::Elsewhere)
-                    {
-                        return None;
-                    }
-                    takes.extend(outside);
-                }
-            }
-        }
-        let index = |id: &Id| self.value(*id).is_index();
-        // What a program begins with on one of two ways is no index.
-        let begins_index = |id: &Id| index(id) && !self.value(*id).classes.has(Classes::CLEAN);
-        let known = |id: &Id| index(id) || (!self.value(*id).varies && self.value(*id).classes.is_clean());
-        let fits = !begins.is_empty() && begins.iter().all(begins_index) && takes.iter().all(known);
-        let fits = fits && self.wraps(members, &begins, &takes);
-        let cycle = Cycle { goes: Goes::Index, is_told: false, begins, takes, chooses: Vec::new() };
-        fits.then_some(cycle)
     }
 
     /// Whether a way leads round a loop to its beginning.

@@ -88,6 +88,10 @@ impl Search<'_, '_> {
     }
 
     fn follow(&mut self, leader: u64) -> Result<(), Finding> {
+        // Another way has come by here; a block begins where this one joins it.
+        if self.steps.contains_key(&leader) {
+            return Ok(());
+        }
         let bytes =
             self.code.code_from(leader).ok_or_else(|| Finding::at(leader, "jumps out of the code"))?;
         let mut depth = self.leaders.get(&leader).copied().flatten();

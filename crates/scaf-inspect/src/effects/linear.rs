@@ -8,7 +8,7 @@ use super::function::Function;
 use super::loops::Loop;
 use super::ssa::{Def, Id, Loc, WHOLE};
 use crate::decode::abi::{RESULT, SECOND_RESULT};
-use crate::decode::{Flow, Kind, Spot};
+use crate::decode::{FLAGS, Flow, Kind, Spot};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most products of a sum, and most factors of a product.
@@ -237,8 +237,10 @@ impl Function<'_, '_> {
                 _ => None,
             },
             Kind::ShiftRight => match step.operands.get(1) {
-                Some(Spot::Constant(by @ 1..=31)) => {
-                    Some(Sum::atom(Atom::Shifted(self.only(at)?, *by as u32)))
+                Some(Spot::Constant(by @ 1..=31)) => Some(Sum::atom(self.shifted(at, *by as u32)?)),
+                // A quotient by a number, of a product.
+                Some(Spot::Constant(by @ 32..=62)) if step.bytes == 8 => {
+                    Some(Sum::atom(self.shifted(at, *by as u32)?))
                 }
                 _ => None,
             },
@@ -246,7 +248,7 @@ impl Function<'_, '_> {
             Kind::And => match step.operands.get(1) {
                 Some(Spot::Constant(mask @ 1..=0x7fff_ffff)) if (mask + 1).count_ones() == 1 => {
                     let by = (mask + 1).trailing_zeros();
-                    let others = Sum::atom(Atom::Shifted(self.only(at)?, by));
+                    let others = Sum::atom(self.shifted(at, by)?);
                     of(0)?.add(&others, -(mask + 1))
                 }
                 _ => None,
@@ -270,6 +272,22 @@ impl Function<'_, '_> {
         let Def::Result { step, .. } = self.ssa.defs[id] else { return false };
         let its = &self.graph.steps[step];
         its.kind == Kind::ShiftRight && matches!(its.operands.get(1), Some(Spot::Constant(31 | 63)))
+    }
+
+    /// What a step computes from without so many of its last bits, of which some may be gone before.
+    fn shifted(&self, at: usize, by: u32) -> Option<Atom> {
+        let id = self.only(at)?;
+        if let Def::Result { step, loc } = self.ssa.defs[id]
+            && let its = &self.graph.steps[step]
+            && let (Kind::ShiftRight, [Spot::Register(_), Spot::Constant(before @ 1..=31)]) =
+                (its.kind, its.operands.as_slice())
+            && loc != FLAGS
+            && its.bytes == self.graph.steps[at].bytes
+            && (self.graph.steps[at].kind == Kind::And || its.form == self.graph.steps[at].form)
+        {
+            return Some(Atom::Shifted(self.only(step)?, by + *before as u32));
+        }
+        Some(Atom::Shifted(id, by))
     }
 
     /// The one value that a step computes from, other than a number.

@@ -14,6 +14,7 @@
 
 mod addresses;
 mod ahead;
+mod beside;
 mod calls;
 mod check;
 mod components;
@@ -23,6 +24,8 @@ mod cycles;
 mod extremes;
 mod finding;
 mod first_choice;
+mod flat_index;
+
 mod forks;
 mod frame_calls;
 mod frames;
@@ -31,6 +34,7 @@ mod graph;
 mod handed;
 mod invariants;
 mod kept;
+mod left_to_loop;
 mod linear;
 mod loops;
 mod meetings;
@@ -48,7 +52,7 @@ mod taints;
 mod terms;
 mod values;
 mod waits;
+mod ways;
 mod widths;
-mod wraps;
 
 pub(crate) use prover::prove;

@@ -9,11 +9,13 @@ use super::addresses::Place;
 use super::check::OUTSIDE;
 use super::finding::Finding;
 use super::function::Function;
+use super::left_to_loop::Left;
 use super::linear::{Atom, Found, Sum};
 use super::loops::Loop;
 use super::rounds::{Rounds, slack};
-use super::ssa::{Def, Id, Loc, REST, WHOLE};
+use super::ssa::{Def, Id, Loc, REST};
 use super::terms::Taint;
+use super::ways::Ways;
 use crate::decode::abi::VECTORS;
 use crate::decode::{FLAGS, Flow, Kind, MemoryOperand, Spot};
 use crate::size_use::Callee;
@@ -29,7 +31,7 @@ const MOST_VALUES: usize = 4000;
 /// A first iteration, beside the body of its loop.
 pub(super) struct Twins<'l> {
     pub its: &'l Loop,
-    header: usize,
+    pub header: usize,
     /// Their effects, in order, and all blocks of the iteration.
     once: Vec<usize>,
     again: Vec<usize>,
@@ -37,10 +39,6 @@ pub(super) struct Twins<'l> {
     pub body: Vec<usize>,
     left: Cell<usize>,
 }
-
-/// What the first iteration leaves to the loop, and what a round leaves there to the next one.
-#[derive(Clone, Default)]
-pub(super) struct Left(pub Vec<(Id, Id)>);
 
 impl Function<'_, '_> {
     /// Finds the blocks of first iterations, by the headers of their loops.
@@ -83,7 +81,7 @@ impl Function<'_, '_> {
         if once.is_empty() || once.len() != again.len() || once.len() > MOST_EFFECTS || !is_whole {
             return None;
         }
-        let left = self.left_to_next(header, enters, ends);
+        let left = self.left_to_next(header, enters, ends, &first);
         let twins = Twins { its, header, once, again, first, body, left: Cell::new(MOST_VALUES) };
         let are_twins = (0..twins.once.len()).all(|at| self.have_one_effect(&twins, &left, at));
         (are_twins && self.enters_with_more(test, way)).then_some(twins.first)
@@ -145,24 +143,6 @@ impl Function<'_, '_> {
             }
             _ => None,
         })
-    }
-
-    /// Those that go round a loop, but for what goes on by as much in each round: its number tells that.
-    fn carried(&self, header: usize) -> impl Iterator<Item = (Id, &[Id])> {
-        let is_counted = move |id: Id| self.sum_of(id).is_some_and(|sum| sum.has(Atom::Round(header)));
-        self.met_at(header).filter(move |(id, _)| !is_counted(*id))
-    }
-
-    fn left_to_next(&self, header: usize, enters: usize, ends: usize) -> Left {
-        let mut left = Left::default();
-        for (_, inputs) in self.carried(header) {
-            let from = |wanted: usize| {
-                let all = self.graph.blocks[header].before.iter().zip(inputs);
-                all.into_iter().find(|(from, _)| **from == wanted).map(|(_, input)| *input)
-            };
-            left.0.extend(from(enters).zip(from(ends)));
-        }
-        left
     }
 
     /// Whether the test before a loop and the one at its end ask about the same share.
@@ -233,12 +213,10 @@ impl Function<'_, '_> {
         }
         let own = matches!(places, [Place::Own { .. }, Place::Own { .. }]);
         if places == [Place::Elsewhere; 2] {
-            // What was stored in between is another one.
-            let before = self.effects_before(&twins.first, one);
-            if before.is_none()
-                || before != self.effects_before(&twins.body, other)
-                || !self.are_at_one_place(twins, left, one, other)
-            {
+            if self.takes_in_other_order(twins, left, one, other) {
+                return true;
+            }
+            if !self.load_alike(twins, left, one, other) {
                 return false;
             }
         } else if !own && places != [Place::None; 2] {
@@ -280,6 +258,36 @@ impl Function<'_, '_> {
         a.operands.iter().zip(&b.operands).all(are_twins) && self.ssa.uses[one].iter().all(unnamed)
     }
 
+    /// Whether what is in memory for a step of the first iteration is what is there for one of a round's.
+    fn load_alike(&self, twins: &Twins<'_>, left: &Left, one: usize, other: usize) -> bool {
+        // What was stored in between is another one.
+        let before = self.effects_before(&twins.first, one);
+        before.is_some()
+            && before == self.effects_before(&twins.body, other)
+            && self.are_at_one_place(twins, left, one, other)
+    }
+
+    /// Whether both add up or multiply the same two numbers from memory, the one that the other begins with.
+    fn takes_in_other_order(&self, twins: &Twins<'_>, left: &Left, one: usize, other: usize) -> bool {
+        let loaded = |at: usize| {
+            let step = &self.graph.steps[at];
+            let takes = matches!(step.kind, Kind::Add | Kind::Multiply) && step.loads && !step.stores;
+            let [Spot::Register(register), Spot::Memory] = *step.operands.as_slice() else { return None };
+            let Def::Result { step: by, .. } = self.ssa.defs[self.ssa.find(self.ssa.used(at, register)?)]
+            else {
+                return None;
+            };
+            let its = &self.graph.steps[by];
+            let is_load = its.kind == Kind::Move && its.loads && its.flow == Flow::Next;
+            let is_alike = its.memory?.bytes == step.memory?.bytes;
+            (takes && is_load && is_alike && self.frames.steps[by].place == Place::Elsewhere).then_some(by)
+        };
+        let (Some(mine), Some(its)) = (loaded(one), loaded(other)) else { return false };
+        self.graph.steps[mine].form == self.graph.steps[its].form
+            && self.load_alike(twins, left, mine, other)
+            && self.load_alike(twins, left, one, its)
+    }
+
     /// How many effects an iteration has had before a step of it.
     fn effects_before(&self, blocks: &[usize], at: usize) -> Option<usize> {
         let number = blocks.iter().position(|block| *block == self.block_of[at])?;
@@ -294,15 +302,13 @@ impl Function<'_, '_> {
         if a.bytes != b.bytes || [a, b].iter().any(|it| it.has_index && it.index.is_none()) {
             return false;
         }
-        let mut known = [self.of_first(left), self.of_round(left)];
-        let [mine, its] = &mut known;
-        let sums = (self.address_exactly(one, 0, mine), self.address_exactly(other, 0, its));
+        let mine = self.address_exactly(one, 0, &mut Found::of_one());
         let parts = |at: usize, it: MemoryOperand| -> Vec<Id> {
             [it.base, it.index].into_iter().flatten().filter_map(|loc| self.ssa.used(at, loc)).collect()
         };
-        if let (Some(mine), Some(its)) = sums
-            && Some(mine) == before_rounds(its, twins.header)
+        if let Some(mine) = mine
             && self.add_up_alike(twins, left, &parts(one, a), &parts(other, b))
+            && self.is_of_round(twins, left, &mine, &|found| self.address_exactly(other, 0, found))
         {
             return true;
         }
@@ -329,7 +335,7 @@ impl Function<'_, '_> {
         let (one, other) = (self.root(one), self.root(other));
         let is_left = |(first, again): &(Id, Id)| self.root(*first) == one && self.root(*again) == other;
         let constants = (self.value(one).constant, self.value(other).constant);
-        if left.0.iter().any(is_left)
+        if left.pairs.iter().any(is_left)
             || (one == other && self.is_outside(other, twins.its))
             || (constants.0.is_some() && constants.0 == constants.1)
             || self.are_one_sum(twins, left, one, other)
@@ -361,82 +367,37 @@ impl Function<'_, '_> {
         }
     }
 
-    /// What a round leaves behind if it has come that way.
-    fn on_way(&self, left: &Left, meets: usize, way: usize) -> Left {
-        let came = |again: Id| match &self.ssa.defs[again] {
-            Def::Phi { block, inputs, .. } if *block == meets => inputs.get(way).copied().unwrap_or(again),
-            _ => again,
-        };
-        Left(left.0.iter().map(|(first, again)| (*first, came(*again))).collect())
-    }
-
     fn are_one_sum(&self, twins: &Twins<'_>, left: &Left, one: Id, other: Id) -> bool {
         let loc = |id: Id| match &self.ssa.defs[id] {
             Def::Entry(loc) | Def::Phi { loc, .. } | Def::Result { loc, .. } => *loc,
         };
         // Numbers with a point aren't added up in another order.
         let are_whole = [one, other].iter().all(|id| loc(*id) < VECTORS || loc(*id) >= REST);
-        let mine = |left: &Left| self.exactly(one, 0, &mut self.of_first(left));
-        let alike = |mine: Option<Sum>, its: Option<Sum>| {
-            mine.zip(its).is_some_and(|(mine, its)| Some(mine) == before_rounds(its, twins.header))
+        are_whole
+            && self.add_up_alike(twins, left, &[one], &[other])
+            && self.sum_of(one).is_some_and(|mine| {
+                self.is_of_round(twins, left, &mine, &|found| self.exactly(other, 0, found))
+            })
+    }
+
+    /// Whether a sum of the first iteration is one of the round before the loop's first, which has left what
+    /// the first iteration leaves; where ways have met, on each of them.
+    pub fn is_of_round(
+        &self,
+        twins: &Twins<'_>,
+        left: &Left,
+        mine: &Sum,
+        its: &dyn Fn(&mut Found) -> Option<Sum>,
+    ) -> bool {
+        let wanted = |found: &mut Found| before_rounds(its(found)?, twins.header)?.add(mine, -1);
+        let given = |found: &mut Found, _: &Ways| {
+            let equation = |(first, again): &(Id, Id)| {
+                let again = before_rounds(self.exactly(*again, 0, found)?, twins.header)?;
+                again.add(&self.sum_of(*first)?, -1)
+            };
+            left.pairs.iter().filter_map(equation).collect()
         };
-        if !are_whole || !self.add_up_alike(twins, left, &[one], &[other]) {
-            return false;
-        }
-        let its = self.exactly(other, 0, &mut self.of_round(left));
-        // Where ways have met, what it is on each of them.
-        let meets = its.as_ref().and_then(|sum| {
-            sum.0.keys().flatten().find_map(|atom| match atom {
-                Atom::Value(id) => match &self.ssa.defs[*id] {
-                    Def::Phi { block, .. } if twins.its.has(*block) && *block != twins.header => Some(*block),
-                    _ => None,
-                },
-                _ => None,
-            })
-        });
-        alike(mine(left), its)
-            || meets.is_some_and(|meets| {
-                (0..self.graph.blocks[meets].before.len()).all(|way| {
-                    let its = self.exactly(other, 0, &mut self.of_way(meets, way));
-                    alike(mine(&self.on_way(left, meets, way)), its)
-                })
-            })
-    }
-
-    /// For sums of a round that has come that way to where several meet.
-    fn of_way(&self, meets: usize, way: usize) -> Found {
-        let mut found = Found::of_one();
-        for (id, inputs) in self.met_at(meets) {
-            if let Some(input) = inputs.get(way) {
-                found.known.insert(id, self.exactly(*input, 0, &mut Found::of_one()));
-            }
-        }
-        found
-    }
-
-    /// For sums of the first iteration: what it leaves to the loop is what a round leaves to the next one.
-    fn of_first(&self, left: &Left) -> Found {
-        let mut found = Found::of_one();
-        for (first, again) in &left.0 {
-            if self.value(*first).constant.is_none() {
-                let sum = self.exactly(*again, 0, &mut self.of_round(left));
-                found.known.entry(self.root_through(*first, WHOLE)).or_insert(sum);
-            }
-        }
-        found
-    }
-
-    /// For sums of a round: what it leaves behind isn't looked into.
-    fn of_round(&self, left: &Left) -> Found {
-        let mut found = Found::of_one();
-        for (_, again) in &left.0 {
-            let is_met = matches!(self.ssa.defs[self.root(*again)], Def::Phi { .. });
-            if self.value(*again).constant.is_none() && is_met {
-                let again = self.root_through(*again, WHOLE);
-                found.known.insert(again, Some(Sum::atom(Atom::Value(again))));
-            }
-        }
-        found
+        self.is_nothing_in(twins.its, &wanted, &given, &mut Vec::new())
     }
 }
 

@@ -385,7 +385,7 @@ impl Function<'_, '_> {
     }
 
     /// How much a sum has of where the share begins, if that and nothing else goes by the share.
-    fn by_iteration(&self, sum: &Sum) -> Option<Sum> {
+    pub fn by_iteration(&self, sum: &Sum) -> Option<Sum> {
         self.begin_in(sum).flatten().map(|begin| begin.times)
     }
 }

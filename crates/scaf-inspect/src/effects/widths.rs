@@ -2,8 +2,9 @@
 //! its sign or with zeros.
 
 use super::function::Function;
-use super::peeled::{Left, Twins};
-use super::ssa::{Def, Id, Loc};
+use super::left_to_loop::Left;
+use super::peeled::Twins;
+use super::ssa::{Def, Id, Loc, WHOLE};
 use crate::decode::{FLAGS, Kind, Spot};
 use std::collections::BTreeSet;
 
@@ -51,13 +52,20 @@ impl Function<'_, '_> {
     }
 
     /// How wide the numbers are that are added up to a value in some blocks, and how they are cut there: sums
-    /// don't tell.
-    fn widths(&self, blocks: &[usize], left: &Left, id: Id) -> BTreeSet<u32> {
+    /// don't tell. True if one of them is near one that is left: it may have been moved in four bytes or not.
+    fn widths(&self, blocks: &[usize], left: &Left, id: Id) -> (BTreeSet<u32>, bool) {
         let (mut work, mut met, mut found) = (vec![self.ssa.find(id)], BTreeSet::new(), BTreeSet::new());
-        let is_left =
-            |id: Id| left.0.iter().any(|(first, again)| self.root(*first) == id || self.root(*again) == id);
+        let mut is_near = false;
+        let is_left = |id: Id| {
+            left.pairs.iter().any(|(first, again)| self.root(*first) == id || self.root(*again) == id)
+        };
         while let Some(id) = work.pop() {
-            if is_left(self.root(id)) || !met.insert(id) {
+            let root = self.root(id);
+            if is_left(root) || !met.insert(id) {
+                continue;
+            }
+            if left.near.contains(&root) {
+                is_near = true;
                 continue;
             }
             let step = match &self.ssa.defs[id] {
@@ -80,19 +88,26 @@ impl Function<'_, '_> {
                 self.ssa.uses[step].iter().filter(|(loc, _)| *loc != FLAGS).map(|(_, id)| self.ssa.find(*id)),
             );
         }
-        found
+        (found, is_near)
     }
 
     /// Whether numbers are added up with one width in both, and are widened by the same instructions.
     pub fn add_up_alike(&self, twins: &Twins<'_>, left: &Left, ones: &[Id], others: &[Id]) -> bool {
-        let widths = |blocks: &[usize], ids: &[Id]| -> BTreeSet<u32> {
-            ids.iter().flat_map(|id| self.widths(blocks, left, *id)).collect()
+        let widths = |blocks: &[usize], ids: &[Id]| {
+            let all = ids.iter().map(|id| self.widths(blocks, left, *id));
+            all.fold((BTreeSet::new(), false), |(mut found, is_near), (more, near)| {
+                found.extend(more);
+                (found, is_near || near)
+            })
         };
         let widening = |blocks: &[usize]| -> BTreeSet<u32> {
             let steps = blocks.iter().flat_map(|block| self.graph.blocks[*block].steps());
             steps.map(|at| &self.graph.steps[at]).filter(|step| step.extends).map(|step| step.form).collect()
         };
-        let (mine, its) = (widths(&twins.first, ones), widths(&twins.its.blocks, others));
+        let ((mut mine, is_near), (its, _)) = (widths(&twins.first, ones), widths(&twins.its.blocks, others));
+        if is_near && its.contains(&(WHOLE as u32)) {
+            mine.insert(WHOLE as u32);
+        }
         // On one of several ways it may be known without adding anything up.
         (mine == its || its.is_empty()) && widening(&twins.first) == widening(&twins.its.blocks)
     }
