@@ -8,6 +8,9 @@ use super::loops::Loop;
 use super::ssa::{Def, Id};
 use super::ways::Ways;
 
+/// Most values of a loop that are looked at.
+const MOST_VALUES: usize = 24;
+
 /// A value that is so many times an index, and more.
 pub(super) struct Beside {
     pub one: Id,
@@ -20,7 +23,7 @@ impl Function<'_, '_> {
     /// Of values at a loop's beginning, those that are an index of the same loop in each round, times
     /// something and with something added that all threads know.
     pub fn go_beside(&self, header: usize, open: &[Id], indexes: &[Id]) -> Vec<Beside> {
-        let Some(its) = self.loop_of(header) else { return Vec::new() };
+        let Some(its) = self.loop_of(header).filter(|_| open.len() <= MOST_VALUES) else { return Vec::new() };
         let beside = |one: &Id| {
             let mine = self.begin_of(header, its, *one)?;
             indexes.iter().find_map(|index| {

@@ -6,8 +6,9 @@ use super::loops::Loop;
 use super::ssa::Def;
 use std::collections::HashMap;
 
-/// Most places one behind the other where ways meet within a round.
+/// Most places one behind the other where ways meet within a round, and most ways that meet in one.
 const MOST_MEETINGS: usize = 3;
+const MOST_WAYS: usize = 8;
 
 /// How a round has come to each of some places where ways meet.
 pub(super) type Ways = Vec<(usize, usize)>;
@@ -50,8 +51,10 @@ impl Function<'_, '_> {
 
     /// Whether something is right on each of the ways that meet in a block.
     pub fn all_ways(&self, meets: usize, ways: &mut Ways, right: &mut dyn FnMut(&mut Ways) -> bool) -> bool {
+        let many = self.graph.blocks[meets].before.len();
         ways.len() < MOST_MEETINGS
-            && (0..self.graph.blocks[meets].before.len()).all(|way| {
+            && many <= MOST_WAYS
+            && (0..many).all(|way| {
                 ways.push((meets, way));
                 let is = right(ways);
                 ways.pop();
