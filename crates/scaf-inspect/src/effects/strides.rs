@@ -256,17 +256,19 @@ impl Function<'_, '_> {
     /// Whether a sum has as much of the loop's rounds to each iteration as others have.
     fn keeps_pace(&self, sum: &Sum, header: usize, pace: &mut Option<(Sum, Begin)>) -> bool {
         let Some((by_round, rest)) = sum.split(Atom::Round(header)) else { return false };
-        // What is computed from the index in each round is looked at there.
+        let its = self.loop_of(header);
         let is_within = |atom: &Atom| match atom {
-            Atom::Value(id) | Atom::Shifted(id, _) => {
-                self.loop_of(header).is_some_and(|its| !self.is_outside(*id, its))
-            }
-            Atom::Load(_) | Atom::Round(_) => false,
+            Atom::Value(id) | Atom::Shifted(id, _) => its.is_some_and(|its| !self.is_outside(*id, its)),
+            Atom::Load(at) => its.is_some_and(|its| its.has(self.block_of[*at])),
+            Atom::Round(_) => false,
         };
+        // What is computed from the index in each round is looked at there.
         let is_of_round = |atom: &Atom| !self.class_of(atom).is_clean() && is_within(atom);
         if by_round == Sum::default() || rest.0.keys().flatten().any(is_of_round) {
             return true;
         }
+        // So is what is loaded in each round.
+        let rest = Sum(rest.0.into_iter().filter(|(factors, _)| !factors.iter().any(is_within)).collect());
         let begin = match self.begin_in(&rest) {
             Some(Some(begin)) => begin,
             Some(None) => return true,
@@ -282,6 +284,15 @@ impl Function<'_, '_> {
         match atom {
             Atom::Value(id) | Atom::Shifted(id, _) => self.value(*id).classes,
             Atom::Load(_) | Atom::Round(_) => Classes::CLEAN,
+        }
+    }
+
+    /// Whether a part of a sum is another one for other shares: so is what is loaded where one begins.
+    fn differs_by_share(&self, atom: &Atom) -> bool {
+        match atom {
+            Atom::Value(id) | Atom::Shifted(id, _) => self.value(*id).differs(),
+            Atom::Load(at) => self.address(*at).differs(),
+            Atom::Round(_) => false,
         }
     }
 
@@ -343,7 +354,7 @@ impl Function<'_, '_> {
     /// something else that goes by the share.
     fn begin_in(&self, sum: &Sum) -> Option<Option<Begin>> {
         let class = |atom: &Atom| self.class_of(atom);
-        let goes_by_share = |sum: &Sum| !sum.0.keys().flatten().all(|atom| class(atom).is_clean());
+        let goes_by_share = |sum: &Sum| sum.0.keys().flatten().any(|atom| self.differs_by_share(atom));
         if !goes_by_share(sum) {
             return Some(None);
         }
