@@ -38,7 +38,10 @@ pub(crate) enum Kind {
     },
     /// To the left.
     Shift,
-    ShiftRight,
+    /// With zeros, or as often the sign.
+    ShiftRight {
+        by_sign: bool,
+    },
     Negate,
     Divide,
     Compare,

@@ -65,7 +65,7 @@ impl Function<'_, '_> {
         let is_header = self.header_of(id).is_some();
         let is_known = |sum: &Sum| {
             sum.0.keys().flatten().all(|atom| match atom {
-                Atom::Value(id) | Atom::Shifted(id, _) => !self.value(*id).differs(),
+                Atom::Value(id) | Atom::Shifted(id, ..) => !self.value(*id).differs(),
                 Atom::Load(_) => false,
                 Atom::Round(header) => is_header && *header == block && !self.share_loops.contains(header),
             })

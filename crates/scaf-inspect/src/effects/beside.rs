@@ -77,7 +77,7 @@ impl Function<'_, '_> {
 
     fn is_known_to_all(&self, sum: &Sum) -> bool {
         sum.0.keys().flatten().all(|atom| match atom {
-            Atom::Value(id) | Atom::Shifted(id, _) => !self.value(*id).differs(),
+            Atom::Value(id) | Atom::Shifted(id, ..) => !self.value(*id).differs(),
             Atom::Load(at) => {
                 self.frames.steps[*at].place == Place::Elsewhere && !self.address(*at).differs()
             }

@@ -133,9 +133,9 @@ impl Function<'_, '_> {
                 }
                 _ => false,
             },
-            Atom::Shifted(id, bits) => by.as_constant().is_some_and(|by| {
+            Atom::Shifted(id, bits, _) => by.as_constant().is_some_and(|by| {
                 let before = divided.0.keys().find_map(|factors| match factors.as_slice() {
-                    [Atom::Shifted(its, before)] if *its == id && *divided == Sum::atom(factors[0]) => {
+                    [Atom::Shifted(its, before, _)] if *its == id && *divided == Sum::atom(factors[0]) => {
                         Some(*before)
                     }
                     _ => None,
@@ -155,11 +155,11 @@ impl Function<'_, '_> {
         let sum = self.sum_of(id)?;
         // The sign's bits, as many as are left out.
         let is_bias = |atom: &&Atom| {
-            let Atom::Shifted(sign, by) = atom else { return false };
+            let Atom::Shifted(sign, by, _) = atom else { return false };
             let Def::Result { step, .. } = self.ssa.defs[self.root(*sign)] else { return false };
             let its = &self.graph.steps[step];
             let (all, sign) = (its.bytes as u32 * 8, its.operands.get(1));
-            its.kind == Kind::ShiftRight
+            matches!(its.kind, Kind::ShiftRight { .. })
                 && sign == Some(&Spot::Constant(i64::from(all) - 1))
                 && by + bits == all
         };
@@ -183,7 +183,7 @@ impl Function<'_, '_> {
     /// Whether two quotients are one, by the same power of two.
     fn are_one_quotient(&self, one: Atom, other: Atom) -> bool {
         match (one, other) {
-            (Atom::Shifted(a, x), Atom::Shifted(b, y)) => {
+            (Atom::Shifted(a, x, _), Atom::Shifted(b, y, _)) => {
                 x == y && (a == b || self.rounded(a, x).is_some_and(|it| Some(it) == self.rounded(b, y)))
             }
             _ => one == other,
@@ -197,7 +197,7 @@ impl Function<'_, '_> {
         // Halved as often as that goes first.
         let shifted = match product.0.iter().next() {
             Some((factors, _)) if product.0.len() == 1 => match factors[..] {
-                [Atom::Shifted(id, bits)] if self.sum_of(id).as_ref() == Some(divided) => bits,
+                [Atom::Shifted(id, bits, _)] if self.sum_of(id).as_ref() == Some(divided) => bits,
                 _ => 0,
             },
             _ => 0,
@@ -228,7 +228,7 @@ impl Function<'_, '_> {
     fn not_of_share(&self, sum: &Sum) -> Sum {
         let known = |factors: &Vec<Atom>| {
             factors.iter().all(|atom| match atom {
-                Atom::Value(id) | Atom::Shifted(id, _) => !self.value(*id).differs(),
+                Atom::Value(id) | Atom::Shifted(id, ..) => !self.value(*id).differs(),
                 Atom::Load(_) | Atom::Round(_) => true,
             })
         };
@@ -256,6 +256,7 @@ impl Function<'_, '_> {
         let Def::Phi { inputs, .. } = &self.ssa.defs[id] else { return None };
         let before = self.graph.blocks[header].before.iter();
         let mut sums = before.zip(inputs).filter(|(from, _)| !its.has(**from));
+        self.begin_is_as_wide(header, inputs).then_some(())?;
         let first = self.sum_of(*sums.next()?.1)?;
         sums.all(|(_, input)| self.sum_of(*input).as_ref() == Some(&first)).then_some(first)
     }
@@ -360,7 +361,7 @@ impl Function<'_, '_> {
         let at = self.last_step(block)?;
         let step = &self.graph.steps[at];
         let (Flow::Branch, Some(condition)) = (step.flow, step.condition) else { return None };
-        let by = self.flags_of(at)?;
+        let by = self.flags_of(at).filter(|by| !self.compares_in_part(*by))?;
         let more = match (condition, way) {
             (Condition::Equal, 1) | (Condition::NotEqual, 0) => 0,
             (Condition::NotBelow | Condition::NotAbove, 1) | (Condition::Below | Condition::Above, 0) => 0,
@@ -369,6 +370,13 @@ impl Function<'_, '_> {
             _ => return None,
         };
         let is_equal = matches!(condition, Condition::Equal | Condition::NotEqual);
+        // What is negative is much without a sign.
+        let mut compared = self.graph.steps[by].operands.iter().flat_map(|spot| self.ssa.operand(by, *spot));
+        let is_negative = |sum: &Sum| sum.0.get(&Vec::new()).is_some_and(|more| *more < 0);
+        if step.is_unsigned && compared.any(|id| self.exactly(id, 0, found).as_ref().is_none_or(is_negative))
+        {
+            return None;
+        }
         let is_comparison = is_equal || self.graph.steps[by].kind == Kind::Compare;
         self.difference(by, found)?.add(&Sum::constant(more), 1).filter(|_| is_comparison)
     }

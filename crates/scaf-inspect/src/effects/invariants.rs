@@ -82,7 +82,7 @@ impl Function<'_, '_> {
         }
         let counts = |sum: &Sum| {
             let begins = |atom: &Atom| match atom {
-                Atom::Value(id) | Atom::Shifted(id, _) => {
+                Atom::Value(id) | Atom::Shifted(id, ..) => {
                     let value = self.value(*id);
                     value.is_index() || value.classes.has(Classes::THREAD.or(Classes::STEPPED))
                 }

@@ -39,7 +39,9 @@ impl Function<'_, '_> {
             };
             left.pairs.extend(from(enters).zip(from(ends)));
         }
-        let sums: Vec<Sum> = left.pairs.iter().filter_map(|(first, _)| self.sum_of(*first)).collect();
+        let is_narrow = |(_, again): &&(Id, Id)| self.computed_bytes(*again) <= WHOLE;
+        let narrow = left.pairs.iter().filter(is_narrow);
+        let sums: Vec<Sum> = narrow.filter_map(|(first, _)| self.sum_of(*first)).collect();
         let is_near = |id: &Id| {
             let mine = self.sum_of(*id);
             let away = |its: &Sum| mine.clone().and_then(|mine| mine.add(its, -1)?.as_constant());
@@ -59,7 +61,7 @@ impl Function<'_, '_> {
         };
         let may_be = match step.kind {
             Kind::And => step.bytes == WHOLE && by.is_some_and(|mask| (1..=0x7fff_ffff).contains(&mask)),
-            Kind::ShiftRight => step.bytes == 8 && by.is_some_and(|by| (33..=62).contains(&by)),
+            Kind::ShiftRight { .. } => step.bytes == 8 && by.is_some_and(|by| (33..=62).contains(&by)),
             Kind::Add | Kind::Subtract | Kind::Address => step.bytes == WHOLE,
             _ => false,
         };

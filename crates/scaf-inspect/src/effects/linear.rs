@@ -8,7 +8,7 @@ use super::function::Function;
 use super::loops::Loop;
 use super::ssa::{Def, Id, Loc, WHOLE};
 use crate::decode::abi::{RESULT, SECOND_RESULT};
-use crate::decode::{FLAGS, Flow, Kind, Spot};
+use crate::decode::{FLAGS, Flow, Kind, Spot, Step};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most products of a sum, and most factors of a product.
@@ -22,12 +22,19 @@ const MAX_VALUES: usize = 400;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Atom {
     Value(Id),
-    /// A value without so many of its last bits.
-    Shifted(Id, u32),
+    /// A value without so many of its last bits, which may be shifted by its sign or not.
+    Shifted(Id, u32, Option<Shift>),
     /// What a step loads as one of its operands.
     Load(usize),
     /// The number of rounds of the loop with that header.
     Round(usize),
+}
+
+/// How many bytes are shifted, and what comes in on the left: the sign or zeros.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Shift {
+    bytes: usize,
+    by_sign: bool,
 }
 
 /// Factors, and how often their product is added.
@@ -155,6 +162,7 @@ impl Function<'_, '_> {
         found: &mut Found,
     ) -> Option<Sum> {
         let its = self.loop_of(block)?;
+        self.begin_is_as_wide(block, inputs).then_some(())?;
         let (mut begin, mut next): (Option<Sum>, Option<Sum>) = (None, None);
         for (before, input) in self.graph.blocks[block].before.iter().zip(inputs) {
             let is_round = its.has(*before);
@@ -186,7 +194,7 @@ impl Function<'_, '_> {
     /// Whether a sum is the same in each round of a loop.
     pub fn is_same_within(&self, sum: &Sum, its: &Loop) -> bool {
         sum.0.keys().flatten().all(|atom| match atom {
-            Atom::Value(id) | Atom::Shifted(id, _) => self.is_outside(*id, its),
+            Atom::Value(id) | Atom::Shifted(id, ..) => self.is_outside(*id, its),
             Atom::Load(at) => !its.has(self.block_of[*at]),
             Atom::Round(header) => !its.has(*header),
         })
@@ -236,7 +244,7 @@ impl Function<'_, '_> {
                 Some(Spot::Constant(by @ 0..=31)) => Sum::default().add(&of(0)?, 1 << by),
                 _ => None,
             },
-            Kind::ShiftRight => match step.operands.get(1) {
+            Kind::ShiftRight { .. } => match step.operands.get(1) {
                 Some(Spot::Constant(by @ 1..=31)) => Some(Sum::atom(self.shifted(at, *by as u32)?)),
                 // A quotient by a number, of a product.
                 Some(Spot::Constant(by @ 32..=62)) if step.bytes == 8 => {
@@ -271,23 +279,28 @@ impl Function<'_, '_> {
         let Some(id) = self.ssa.used(at, *register).map(|id| self.root(id)) else { return false };
         let Def::Result { step, .. } = self.ssa.defs[id] else { return false };
         let its = &self.graph.steps[step];
-        its.kind == Kind::ShiftRight && matches!(its.operands.get(1), Some(Spot::Constant(31 | 63)))
+        matches!(its.kind, Kind::ShiftRight { .. })
+            && matches!(its.operands.get(1), Some(Spot::Constant(31 | 63)))
     }
 
     /// What a step computes from without so many of its last bits, of which some may be gone before.
     fn shifted(&self, at: usize, by: u32) -> Option<Atom> {
         let id = self.only(at)?;
+        let shift = |step: &Step| match step.kind {
+            Kind::ShiftRight { by_sign } => Some(Shift { bytes: step.bytes, by_sign }),
+            _ => None,
+        };
         if let Def::Result { step, loc } = self.ssa.defs[id]
             && let its = &self.graph.steps[step]
-            && let (Kind::ShiftRight, [Spot::Register(_), Spot::Constant(before @ 1..=31)]) =
+            && let (Kind::ShiftRight { .. }, [Spot::Register(_), Spot::Constant(before @ 1..=31)]) =
                 (its.kind, its.operands.as_slice())
             && loc != FLAGS
             && its.bytes == self.graph.steps[at].bytes
             && (self.graph.steps[at].kind == Kind::And || its.form == self.graph.steps[at].form)
         {
-            return Some(Atom::Shifted(self.only(step)?, by + *before as u32));
+            return Some(Atom::Shifted(self.only(step)?, by + *before as u32, shift(its)));
         }
-        Some(Atom::Shifted(id, by))
+        Some(Atom::Shifted(id, by, shift(&self.graph.steps[at])))
     }
 
     /// The one value that a step computes from, other than a number.

@@ -54,6 +54,13 @@ impl Function<'_, '_> {
         }
     }
 
+    /// Whether a step compares fewer bytes than what it compares is computed in.
+    pub fn compares_in_part(&self, by: usize) -> bool {
+        let step = &self.graph.steps[by];
+        let mut compared = step.operands.iter().flat_map(|spot| self.ssa.operand(by, *spot));
+        step.kind == Kind::Compare && compared.any(|id| self.computed_bytes(id) > step.bytes)
+    }
+
     /// What the first of two compared values is more than the second.
     pub fn difference(&self, by: usize, found: &mut Found) -> Option<Sum> {
         let step = &self.graph.steps[by];

@@ -6,7 +6,7 @@ use super::function::{Function, Mode};
 use super::linear::{Atom, Found, Sum};
 use super::loops::Loop;
 use super::ssa::{Def, Id, Loc};
-use super::terms::Taint;
+use super::terms::{Goes, Taint};
 use crate::decode::{FLAGS, Flow, Kind};
 use crate::size_use::Classes;
 
@@ -40,7 +40,7 @@ impl Function<'_, '_> {
         let round = rounds.next();
         let is_known = |sum: &Sum| {
             sum.0.keys().flatten().all(|atom| match atom {
-                Atom::Value(id) | Atom::Shifted(id, _) => !self.value(*id).differs(),
+                Atom::Value(id) | Atom::Shifted(id, ..) => !self.value(*id).differs(),
                 Atom::Load(_) | Atom::Round(_) => false,
             })
         };
@@ -168,9 +168,35 @@ impl Function<'_, '_> {
         let mut found = Found::within(MAX_OF_LOOP);
         let mut pace = None;
         let first = self.graph.blocks[header].first;
+        let indexes = || {
+            let is_index =
+                |id: &Id| self.cycle_of.get(id).is_some_and(|it| self.cycles[*it].goes == Goes::Index);
+            self.met_at(header).map(|(id, _)| id).filter(is_index).collect::<Vec<Id>>()
+        };
         for (id, def) in self.ssa.defs.iter().enumerate() {
-            if matches!(def, Def::Phi { block, .. } if *block == header) && self.ssa.find(id) == id {
+            if let Def::Phi { block, inputs, .. } = def
+                && *block == header
+                && self.ssa.find(id) == id
+            {
+                if self.value(id).is_index() && !self.begin_is_as_wide(header, inputs) {
+                    return Err(first);
+                }
                 let sum = self.exactly(id, 0, &mut found).ok_or(first)?;
+                let is_handed = |input: &Id| match self.ssa.defs[self.root(*input)] {
+                    Def::Result { step, .. } => self.graph.steps[step].flow == Flow::Call,
+                    _ => false,
+                };
+                // What an iteration finds of the one before it has to be the same at the share's beginning.
+                if self.value(id).is_index()
+                    && !self.cycle_of.contains_key(&id)
+                    && sum == Sum::atom(Atom::Value(id))
+                    && !inputs.iter().any(is_handed)
+                    && !self.value(id).end
+                    && !self.value(id).classes.has(Classes::STEPPED)
+                    && self.go_beside(header, &[id], &indexes()).is_empty()
+                {
+                    return Err(first);
+                }
                 self.keeps_pace(&sum, header, &mut pace).then_some(()).ok_or(first)?;
             }
         }
@@ -246,7 +272,7 @@ impl Function<'_, '_> {
         match self.sum_of(id) {
             None => true,
             Some(sum) => atoms(&sum).iter().all(|atom| match atom {
-                Atom::Value(id) | Atom::Shifted(id, _) => self.is_outside(*id, its),
+                Atom::Value(id) | Atom::Shifted(id, ..) => self.is_outside(*id, its),
                 Atom::Load(at) => !its.has(self.block_of[*at]),
                 Atom::Round(at) => !its.has(*at),
             }),
@@ -258,7 +284,7 @@ impl Function<'_, '_> {
         let Some((by_round, rest)) = sum.split(Atom::Round(header)) else { return false };
         let its = self.loop_of(header);
         let is_within = |atom: &Atom| match atom {
-            Atom::Value(id) | Atom::Shifted(id, _) => its.is_some_and(|its| !self.is_outside(*id, its)),
+            Atom::Value(id) | Atom::Shifted(id, ..) => its.is_some_and(|its| !self.is_outside(*id, its)),
             Atom::Load(at) => its.is_some_and(|its| its.has(self.block_of[*at])),
             Atom::Round(_) => false,
         };
@@ -282,15 +308,15 @@ impl Function<'_, '_> {
     /// What a part of a sum has to do with the team.
     fn class_of(&self, atom: &Atom) -> Classes {
         match atom {
-            Atom::Value(id) | Atom::Shifted(id, _) => self.value(*id).classes,
+            Atom::Value(id) | Atom::Shifted(id, ..) => self.value(*id).classes,
             Atom::Load(_) | Atom::Round(_) => Classes::CLEAN,
         }
     }
 
     /// Whether a part of a sum is another one for other shares: so is what is loaded where one begins.
-    fn differs_by_share(&self, atom: &Atom) -> bool {
+    pub fn differs_by_share(&self, atom: &Atom) -> bool {
         match atom {
-            Atom::Value(id) | Atom::Shifted(id, _) => self.value(*id).differs(),
+            Atom::Value(id) | Atom::Shifted(id, ..) => self.value(*id).differs(),
             Atom::Load(at) => self.address(*at).differs(),
             Atom::Round(_) => false,
         }

@@ -135,7 +135,7 @@ impl Function<'_, '_> {
     /// What is multiplied before a step shifts it, if that is by much.
     fn factors(&self, at: usize) -> Option<Vec<Id>> {
         let shift = &self.graph.steps[at];
-        let spot = *shift.operands.first().filter(|_| shift.kind == Kind::ShiftRight)?;
+        let spot = *shift.operands.first().filter(|_| matches!(shift.kind, Kind::ShiftRight { .. }))?;
         let [only] = *self.ssa.operand(at, spot) else { return None };
         let Def::Result { step, .. } = self.ssa.defs[self.root(only)] else { return None };
         let fits = self.graph.steps[step].kind == Kind::Multiply && self.multiplies_by_much(step);

@@ -79,7 +79,7 @@ impl Function<'_, '_> {
     pub fn follows_in(&self, its: &Loop, sum: Sum, given: Vec<Sum>) -> bool {
         // What the round has is put in terms of what is before it, as far as that can be.
         follows(sum, given, &|atom| match atom {
-            Atom::Value(id) | Atom::Shifted(id, _) => self.is_outside(*id, its),
+            Atom::Value(id) | Atom::Shifted(id, ..) => self.is_outside(*id, its),
             Atom::Load(_) | Atom::Round(_) => true,
         })
     }

@@ -81,8 +81,10 @@ fn by_name(name: &str) -> Kind {
         Kind::Address
     } else if is(&["shl", "sal", "shlx", "psllw", "pslld", "psllq"]) {
         Kind::Shift
-    } else if is(&["shr", "sar", "shrx", "sarx"]) {
-        Kind::ShiftRight
+    } else if is(&["shr", "shrx"]) {
+        Kind::ShiftRight { by_sign: false }
+    } else if is(&["sar", "sarx"]) {
+        Kind::ShiftRight { by_sign: true }
     } else if is(&["neg"]) {
         Kind::Negate
     } else if is(&["div", "idiv"]) {
