@@ -1,8 +1,8 @@
 //! How wide numbers are. Copies and sums don't tell: elsewhere a number is the same whether it was widened by
 //! its sign or with zeros.
 //!
-//! A number of four bytes that is computed may wrap around before it is widened. In C one with a sign doesn't;
-//! one without is taken to be small ([`MOST_TIMES`]), else it is one by itself.
+//! A number of four bytes that is computed may wrap around before it is widened. In C one with a sign
+//! doesn't. One without is taken not to either, if it has nothing more than [`MOST_TIMES`].
 
 use super::function::Function;
 use super::left_to_loop::Left;
