@@ -76,12 +76,13 @@ impl Function<'_, '_> {
     }
 
     fn is_known_to_all(&self, sum: &Sum) -> bool {
-        sum.0.keys().flatten().all(|atom| match atom {
-            Atom::Value(id) | Atom::Shifted(id, ..) => !self.value(*id).differs(),
-            Atom::Load(at) => {
-                self.frames.steps[*at].place == Place::Elsewhere && !self.address(*at).differs()
-            }
-            Atom::Round(_) => false,
+        sum.0.keys().flatten().all(|atom| {
+            !self.differs_by_share(atom)
+                && match atom {
+                    Atom::Value(_) | Atom::Shifted(..) => true,
+                    Atom::Load(at) => self.frames.steps[*at].place == Place::Elsewhere,
+                    Atom::Round(_) => false,
+                }
         })
     }
 }

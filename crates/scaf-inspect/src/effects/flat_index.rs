@@ -226,12 +226,7 @@ impl Function<'_, '_> {
 
     /// What a sum has that has nothing to do with where a share begins.
     fn not_of_share(&self, sum: &Sum) -> Sum {
-        let known = |factors: &Vec<Atom>| {
-            factors.iter().all(|atom| match atom {
-                Atom::Value(id) | Atom::Shifted(id, ..) => !self.value(*id).differs(),
-                Atom::Load(_) | Atom::Round(_) => true,
-            })
-        };
+        let known = |factors: &Vec<Atom>| !factors.iter().any(|atom| self.differs_by_share(atom));
         Sum(sum
             .0
             .iter()
@@ -256,7 +251,7 @@ impl Function<'_, '_> {
         let Def::Phi { inputs, .. } = &self.ssa.defs[id] else { return None };
         let before = self.graph.blocks[header].before.iter();
         let mut sums = before.zip(inputs).filter(|(from, _)| !its.has(**from));
-        self.begin_is_as_wide(header, inputs).then_some(())?;
+        self.begin_is_as_wide(header, inputs, 0, &mut Found::of_one()).then_some(())?;
         let first = self.sum_of(*sums.next()?.1)?;
         sums.all(|(_, input)| self.sum_of(*input).as_ref() == Some(&first)).then_some(first)
     }

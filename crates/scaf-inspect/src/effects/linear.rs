@@ -162,7 +162,7 @@ impl Function<'_, '_> {
         found: &mut Found,
     ) -> Option<Sum> {
         let its = self.loop_of(block)?;
-        self.begin_is_as_wide(block, inputs).then_some(())?;
+        self.begin_is_as_wide(block, inputs, depth, found).then_some(())?;
         let (mut begin, mut next): (Option<Sum>, Option<Sum>) = (None, None);
         for (before, input) in self.graph.blocks[block].before.iter().zip(inputs) {
             let is_round = its.has(*before);

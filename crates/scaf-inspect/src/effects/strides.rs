@@ -168,37 +168,14 @@ impl Function<'_, '_> {
         let mut found = Found::within(MAX_OF_LOOP);
         let mut pace = None;
         let first = self.graph.blocks[header].first;
-        let indexes = || {
-            let is_index =
-                |id: &Id| self.cycle_of.get(id).is_some_and(|it| self.cycles[*it].goes == Goes::Index);
-            self.met_at(header).map(|(id, _)| id).filter(is_index).collect::<Vec<Id>>()
-        };
-        for (id, def) in self.ssa.defs.iter().enumerate() {
-            if let Def::Phi { block, inputs, .. } = def
-                && *block == header
-                && self.ssa.find(id) == id
-            {
-                if self.value(id).is_index() && !self.begin_is_as_wide(header, inputs) {
-                    return Err(first);
-                }
-                let sum = self.exactly(id, 0, &mut found).ok_or(first)?;
-                let is_handed = |input: &Id| match self.ssa.defs[self.root(*input)] {
-                    Def::Result { step, .. } => self.graph.steps[step].flow == Flow::Call,
-                    _ => false,
-                };
-                // What an iteration finds of the one before it has to be the same at the share's beginning.
-                if self.value(id).is_index()
-                    && !self.cycle_of.contains_key(&id)
-                    && sum == Sum::atom(Atom::Value(id))
-                    && !inputs.iter().any(is_handed)
-                    && !self.value(id).end
-                    && !self.value(id).classes.has(Classes::STEPPED)
-                    && self.go_beside(header, &[id], &indexes()).is_empty()
-                {
-                    return Err(first);
-                }
-                self.keeps_pace(&sum, header, &mut pace).then_some(()).ok_or(first)?;
+        for (id, inputs) in self.met_at(header) {
+            if self.value(id).is_index() && !self.begin_is_as_wide(header, inputs, 0, &mut found) {
+                return Err(first);
             }
+            let sum = self.exactly(id, 0, &mut found).ok_or(first)?;
+            let is_even = !self.is_of_round_before(header, id, inputs, &sum)
+                && self.keeps_pace(&sum, header, &mut pace);
+            is_even.then_some(()).ok_or(first)?;
         }
         for at in its.blocks.iter().flat_map(|block| self.graph.blocks[*block].steps()) {
             let step = &self.graph.steps[at];
@@ -247,6 +224,28 @@ impl Function<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether each iteration finds there what the one before it has made of its index, and the first of a
+    /// share perhaps something else: not what the runtime hands out, chunks' bounds, or what goes beside an
+    /// index.
+    fn is_of_round_before(&self, header: usize, id: Id, inputs: &[Id], sum: &Sum) -> bool {
+        let value = self.value(id);
+        let is_open = value.is_index()
+            && !value.end
+            && !value.classes.has(Classes::STEPPED)
+            && !self.cycle_of.contains_key(&id)
+            && *sum == Sum::atom(Atom::Value(id));
+        let is_handed = |input: &Id| match self.ssa.defs[self.root(*input)] {
+            Def::Result { step, .. } => self.graph.steps[step].flow == Flow::Call,
+            _ => false,
+        };
+        if !is_open || inputs.iter().any(is_handed) {
+            return false;
+        }
+        let is_index = |id: &Id| self.cycle_of.get(id).is_some_and(|it| self.cycles[*it].goes == Goes::Index);
+        let indexes: Vec<Id> = self.met_at(header).map(|(id, _)| id).filter(is_index).collect();
+        self.go_beside(header, &[id], &indexes).is_empty()
     }
 
     /// Whether what a step makes is an index, as much for each round of one of the share's loops as for each

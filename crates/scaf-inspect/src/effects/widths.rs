@@ -6,7 +6,7 @@
 
 use super::function::Function;
 use super::left_to_loop::Left;
-use super::linear::{Atom, Sum};
+use super::linear::{Atom, Found, Sum};
 use super::peeled::Twins;
 use super::ssa::{Def, Id, Loc, WHOLE};
 use crate::decode::{FLAGS, Flow, Kind, Spot};
@@ -23,7 +23,7 @@ const MOST_COPIES: usize = 16;
 impl Function<'_, '_> {
     /// Whether what a value that goes round a loop begins with, computed in four bytes, is the same in eight,
     /// if it goes on in eight.
-    pub fn begin_is_as_wide(&self, header: usize, inputs: &[Id]) -> bool {
+    pub fn begin_is_as_wide(&self, header: usize, inputs: &[Id], depth: usize, found: &mut Found) -> bool {
         let Some(its) = self.loop_of(header) else { return true };
         let ways = || self.graph.blocks[header].before.iter().zip(inputs);
         let goes_on_wide = ways().filter(|(from, _)| its.has(**from)).any(|(_, input)| {
@@ -33,7 +33,7 @@ impl Function<'_, '_> {
             }
         });
         let mut begins = ways().filter(|(from, _)| !its.has(**from));
-        !goes_on_wide || begins.all(|(_, input)| self.is_widened_exactly(*input))
+        !goes_on_wide || begins.all(|(_, input)| self.is_widened_exactly(*input, depth, found))
     }
 
     /// In how many bytes a value is computed, as far as it is.
@@ -60,7 +60,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether what a value of eight bytes is computed from in four is the same in eight.
-    fn is_widened_exactly(&self, id: Id) -> bool {
+    fn is_widened_exactly(&self, id: Id, depth: usize, found: &mut Found) -> bool {
         let (mut work, mut met) = (vec![(self.ssa.find(id), false)], BTreeSet::new());
         while let Some((id, by_sign)) = work.pop() {
             if !met.insert(id) {
@@ -84,8 +84,8 @@ impl Function<'_, '_> {
                 continue;
             }
             if is_computed && its.bytes == WHOLE {
-                let may_be = self.sum_of(id).is_some_and(|sum| self.may_be_widened(&sum, by_sign));
-                if !may_be {
+                let sum = self.exactly(id, depth + 1, found);
+                if !sum.is_some_and(|sum| self.may_be_widened(&sum, by_sign)) {
                     return false;
                 }
                 continue;
@@ -96,6 +96,7 @@ impl Function<'_, '_> {
         }
         true
     }
+
     /// How the number in a register was widened on its way to a step that takes so many bytes of it, by
     /// instructions that elsewhere count as copies.
     fn widened(&self, blocks: &[usize], mut at: usize, mut loc: Loc, bytes: usize) -> Vec<u32> {
@@ -153,6 +154,7 @@ impl Function<'_, '_> {
                 continue;
             }
             let step = match &self.ssa.defs[id] {
+                // What goes round a loop is known by what was left to it.
                 Def::Phi { block, inputs, .. }
                     if blocks.contains(block) && (left.pairs.is_empty() || !self.is_header(*block)) =>
                 {
