@@ -214,15 +214,16 @@ static void by_fork(void)
 #pragma omp parallel num_threads(TEAM)
     {
         int me = omp_get_thread_num(), status = 1;
-        if (me < 2) {
-            pid_t child = fork();
-            if (child == 0) {
-                if (me == 0)
-                    execl("/bin/true", "true", (char *)NULL);
-                _exit(own == own + 1);
-            }
-            check(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+        pid_t child = fork();
+        if (child == 0) {
+            if (me == 0)
+                execl("/bin/true", "true", (char *)NULL);
+            /* Nobody else is there to run. */
+            for (int i = 0; i < me; i++)
+                sched_yield();
+            _exit(own == own + 1 ? 1 : me);
         }
+        check(child > 0 && waitpid(child, &status, 0) == child && status == me << 8);
 #pragma omp barrier
     }
 }

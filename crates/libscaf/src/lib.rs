@@ -72,6 +72,7 @@ static HOOKS: Hooks = Hooks {
     in_child: &[
         sys::helpers::after_fork,
         link::attachment::after_fork,
+        link::affinity::after_fork,
         program::masters::after_fork,
         runtimes::copies::after_fork,
         runtimes::modules::after_fork,

@@ -72,7 +72,7 @@ fn reached(act: &str, main: &str, flags: &[&str]) -> Reach {
 
 const STACK: &str = "looks where it is in its thread's stack";
 /// What a member may not do, and how the reason begins.
-const BOUND: [(&str, &str); 38] = [
+const BOUND: [(&str, &str); 39] = [
     (
         "void act(void) { if (access(\"/proc/thread-self/comm\", 0)) abort(); }",
         "looks into /proc/thread-self",
@@ -165,6 +165,12 @@ const BOUND: [(&str, &str); 38] = [
         "static int order(const void *a, const void *b) { setfsuid(1); return a < b; }\n\
          void act(void) { int n[2] = {2, 1}; qsort(n, 2, sizeof *n, order); }",
         "calls setfsuid",
+    ),
+    (
+        "static int order(const void *a, const void *b) { char name[16];\n\
+         return pthread_getname_np(pthread_self(), name, 16) + (a < b); }\n\
+         void act(void) { int n[2] = {2, 1}; qsort(n, 2, sizeof *n, order); }",
+        "calls pthread_getname_np",
     ),
     (
         "void act(void) { int (*f)(pthread_t, int);\n\

@@ -1,8 +1,9 @@
 //! Calls by which a thread gives up its processor while it waits for others. A member of a gathered team
 //! lets other members run: the kernel knows nothing of them. Anybody else's call is passed on, and that of
-//! a handler of signals on a stack of its own, which the next member's handler would need.
+//! a handler of signals on a stack of its own, which the next member's handler would need, and in a fork.
 
 use super::mpi;
+use crate::link::affinity;
 use crate::region::mechanisms::gather::{current, member_signals, yielding_loops};
 use crate::runtimes::module_tables;
 use crate::sys::kernel_threads::give_way;
@@ -11,6 +12,10 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 type Real = unsafe extern "C" fn() -> c_int;
+
+fn may_switch() -> bool {
+    !member_signals::is_on_handlers_stack() && !affinity::is_forking()
+}
 
 macro_rules! yields {
     ($($name:ident, $next:ident = $symbol:literal;)*) => {
@@ -23,9 +28,7 @@ macro_rules! yields {
                 // SAFETY: these functions take nothing and return a number; a member that calls is running.
                 unsafe {
                     match (current(), function::<Real>($next.load(Ordering::Relaxed))) {
-                        (Some(me), _) if !member_signals::is_on_handlers_stack() => {
-                            yielding_loops::yield_in_spin_loop(me);
-                        }
+                        (Some(me), _) if may_switch() => yielding_loops::yield_in_spin_loop(me),
                         (None, _) if mpi::is_turn() => {}
                         (_, Some(real)) => return real(),
                         (_, None) => give_way(),

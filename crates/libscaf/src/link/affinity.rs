@@ -232,6 +232,8 @@ struct Starter {
     has_begun: Cell<bool>,
     /// Whether that is a `fork`, with handlers.
     forks: Cell<bool>,
+    /// Whether it is in a `fork`, between our handlers.
+    is_forking: Cell<bool>,
 }
 
 // SAFETY: 0 and `false` are zeros; `Cell`s aren't `Sync`; the bytes are `link`'s.
@@ -245,10 +247,22 @@ pub const RETURNS_TO_AT: usize = LINK_AT + offset_of!(Starter, returns_to);
 /// Before a fork: the child is born on the program's own affinity, which other libraries' handlers may ask
 /// for.
 pub fn before_fork() {
+    thread_state::own::<Starter>().is_forking.set(true);
     thread_state::own::<Starter>().forks.set(begin_start());
 }
 
+/// Whether the thread is about to fork or has just done so. In the child nobody else is there to run while it
+/// waits, and others' handlers, which yield, may run before ours.
+pub fn is_forking() -> bool {
+    thread_state::own::<Starter>().is_forking.get()
+}
+
+pub fn after_fork() {
+    thread_state::own::<Starter>().is_forking.set(false);
+}
+
 pub fn after_fork_in_parent() {
+    after_fork();
     if thread_state::own::<Starter>().forks.take() {
         end_start();
     }

@@ -1,5 +1,5 @@
 /// Sets of registers, by numbers below [`MOST`](RegisterSet::MOST).
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub(crate) struct RegisterSet(u64);
 
 impl RegisterSet {

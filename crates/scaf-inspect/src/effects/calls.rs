@@ -8,7 +8,7 @@ use super::runtime::{self, Role, role};
 use super::ssa::{Def, Id, Loc};
 use super::terms::{Context, Taint};
 use crate::decode::abi::ARGUMENTS;
-use crate::decode::{Kind, Spot, Step};
+use crate::decode::{Kind, RegisterSet, Spot, Step};
 use crate::functions::{self, fills_memory, never_returns};
 use crate::size_use::Callee;
 
@@ -44,7 +44,7 @@ impl Function<'_, '_> {
                     return Err(self.error(at, OUTSIDE));
                 }
                 let mode = if context == Context::Repeated { Mode::Repeated } else { Mode::Once };
-                let summary = prover.summary(*function, mode)?;
+                let summary = prover.summary(*function, mode, self.passed_own(at))?;
                 if summary.passes_stack_on && self.passes_on_stack(at) {
                     return Err(
                         self.error(at, "passes arguments on the stack, to a function that passes them on")
@@ -128,6 +128,17 @@ impl Function<'_, '_> {
     /// Whether a call is passed an address in the own frame, or of what the thread has allocated.
     fn passes_own(&self, at: usize) -> bool {
         self.passed(at).any(|(loc, id)| self.value(*id).frame || self.argument(at, *loc).is_frame())
+    }
+
+    /// The registers in which a call is passed such addresses.
+    pub fn passed_own(&self, at: usize) -> RegisterSet {
+        let mut own = RegisterSet::default();
+        for (loc, id) in self.passed(at).filter(|(loc, _)| ARGUMENTS.contains(loc)) {
+            if self.value(*id).frame || self.argument(at, *loc).is_frame() {
+                own.insert(*loc);
+            }
+        }
+        own
     }
 
     /// What is known of what a call is passed in a register.
@@ -225,7 +236,7 @@ impl Function<'_, '_> {
     ) -> Result<(), Finding> {
         match self.frames.steps[at].arguments.get(number) {
             Some(Known::Fixed(function)) if self.code.is_start(*function) => {
-                prover.summary(*function, mode).map(|_| ())
+                prover.summary(*function, mode, RegisterSet::default()).map(|_| ())
             }
             _ => Err(self.error(at, "starts a function that could not be made out")),
         }

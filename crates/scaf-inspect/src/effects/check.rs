@@ -297,7 +297,10 @@ impl Function<'_, '_> {
         }
         let moves = match step.kind {
             Kind::Move | Kind::Push | Kind::Lanes | Kind::Select | Kind::Fill => {
-                !step.stores || self.frames.steps[at].place != Place::Elsewhere || step.kind == Kind::Fill
+                !step.stores
+                    || self.frames.steps[at].place != Place::Elsewhere
+                    || self.address(at).frame
+                    || step.kind == Kind::Fill
             }
             Kind::Address | Kind::Add | Kind::Subtract | Kind::Nothing | Kind::Pop | Kind::Leave => {
                 !step.stores

@@ -47,11 +47,17 @@ pub(super) struct Built<'e> {
     pub takes: RegisterSet,
     /// Registers that it may change.
     pub changes: RegisterSet,
+    /// Arguments' registers: what it returns may be an address that it is passed in one of these, or near it.
+    pub hands_back: RegisterSet,
+    /// The same of the functions that it calls.
+    pub handed_back: HashMap<u64, RegisterSet>,
 }
 
 pub(super) struct Function<'c, 'e> {
     pub code: &'c Code<'e>,
     pub mode: Mode,
+    /// Registers in which it is passed addresses of what is its thread's own.
+    pub own: RegisterSet,
     pub built: Rc<Built<'e>>,
     /// Functions that it calls, and what they return.
     pub returned: HashMap<u64, Summary>,
@@ -103,6 +109,7 @@ impl Function<'_, '_> {
 
 /// Who looks at the functions that one calls.
 pub(super) trait Callees {
-    /// Proves a function that is executed in that way.
-    fn summary(&mut self, function: u64, mode: Mode) -> Result<Summary, Finding>;
+    /// Proves a function that is executed in that way, and is passed addresses of its thread's own in these
+    /// registers.
+    fn summary(&mut self, function: u64, mode: Mode, own: RegisterSet) -> Result<Summary, Finding>;
 }

@@ -30,6 +30,7 @@ mod forks;
 mod frame_calls;
 mod frames;
 mod function;
+mod given_back;
 mod graph;
 mod handed;
 mod invariants;

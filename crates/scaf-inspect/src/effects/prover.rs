@@ -5,6 +5,7 @@ use super::check;
 use super::finding::Finding;
 use super::frames;
 use super::function::{Built, Callees, Function, Mode, Summary};
+use super::given_back::hands_back;
 use super::graph::{self, Graph};
 use super::loops;
 use super::runtime::{self, Role, role};
@@ -29,7 +30,7 @@ struct Prover<'c, 'e> {
     code: &'c Code<'e>,
     built: HashMap<u64, Option<Result<Rc<Built<'e>>, Finding>>>,
     /// `None` while a function is looked at.
-    known: HashMap<(u64, Mode), Option<Result<Summary, Finding>>>,
+    known: HashMap<(u64, Mode, RegisterSet), Option<Result<Summary, Finding>>>,
     steps: usize,
     depth: usize,
 }
@@ -38,7 +39,7 @@ struct Prover<'c, 'e> {
 pub(crate) fn prove(code: &Code<'_>) -> Result<(), Finding> {
     let mut prover = Prover { code, built: HashMap::new(), known: HashMap::new(), steps: 0, depth: 0 };
     for region in prover.regions()? {
-        prover.summary(region, Mode::Repeated)?;
+        prover.summary(region, Mode::Repeated, RegisterSet::default())?;
     }
     Ok(())
 }
@@ -115,14 +116,15 @@ impl<'e> Prover<'_, 'e> {
                 _ => None,
             })
             .collect();
-        let mut known = HashMap::new();
+        let (mut known, mut handed_back) = (HashMap::new(), HashMap::new());
         self.depth += 1;
         for callee in callees {
-            let its = match self.built(callee) {
-                Some(Ok(built)) => (built.takes, built.changes),
-                _ => (ssa::all_arguments(), ssa::all_scratch()),
+            let (its, back) = match self.built(callee) {
+                Some(Ok(built)) => ((built.takes, built.changes), built.hands_back),
+                _ => ((ssa::all_arguments(), ssa::all_scratch()), ssa::all_arguments()),
             };
             known.insert(callee, its);
+            handed_back.insert(callee, back);
         }
         self.depth -= 1;
         let none = (ssa::all_arguments(), ssa::all_scratch());
@@ -155,19 +157,20 @@ impl<'e> Prover<'_, 'e> {
             block.steps().for_each(|at| block_of[at] = number);
         }
         let takes = ssa.taken(&graph);
-        Ok(Rc::new(Built { graph, frames, ssa, loops, block_of, takes, changes }))
+        let hands_back = hands_back(&graph, &frames, &ssa, &handed_back);
+        Ok(Rc::new(Built { graph, frames, ssa, loops, block_of, takes, changes, hands_back, handed_back }))
     }
 
     /// What each thread allocates is looked at as if it were in its frame, call by call: in iterations it may
     /// be for others, and isn't.
-    fn look(&mut self, function: u64, mode: Mode) -> Result<Summary, Finding> {
+    fn look(&mut self, function: u64, mode: Mode, own: RegisterSet) -> Result<Summary, Finding> {
         let mut built = match self.built(function) {
             Some(built) => built?,
             None => return Err(Finding::at(function, "calls itself")),
         };
         let mut allocations = BTreeSet::new();
         loop {
-            match self.look_at(function, built, mode) {
+            match self.look_at(function, built, (mode, own)) {
                 Err(finding) if finding.allocates && allocations.len() < MAX_ALLOCATIONS => {
                     if !allocations.insert(finding.address) {
                         return Err(finding);
@@ -179,7 +182,12 @@ impl<'e> Prover<'_, 'e> {
         }
     }
 
-    fn look_at(&mut self, function: u64, built: Rc<Built<'e>>, mode: Mode) -> Result<Summary, Finding> {
+    fn look_at(
+        &mut self,
+        function: u64,
+        built: Rc<Built<'e>>,
+        (mode, own): (Mode, RegisterSet),
+    ) -> Result<Summary, Finding> {
         let callees: BTreeSet<u64> = built
             .frames
             .steps
@@ -199,7 +207,7 @@ impl<'e> Prover<'_, 'e> {
         if mode != Mode::Once {
             for callee in callees {
                 // Who has effects is seen when the calls are looked at.
-                let summary = self.summary(callee, Mode::Repeated);
+                let summary = self.summary(callee, Mode::Repeated, RegisterSet::default());
                 returned.insert(callee, summary.unwrap_or(UNKNOWN));
             }
         }
@@ -208,6 +216,7 @@ impl<'e> Prover<'_, 'e> {
         let mut looked = Function {
             code: self.code,
             mode,
+            own,
             built,
             returned,
             headers,
@@ -275,8 +284,8 @@ fn started_at_once(code: &Code<'_>, graph: &Graph, spots: &BTreeSet<u64>) -> Opt
 }
 
 impl Callees for Prover<'_, '_> {
-    fn summary(&mut self, function: u64, mode: Mode) -> Result<Summary, Finding> {
-        match self.known.get(&(function, mode)) {
+    fn summary(&mut self, function: u64, mode: Mode, own: RegisterSet) -> Result<Summary, Finding> {
+        match self.known.get(&(function, mode, own)) {
             Some(Some(known)) => return known.clone(),
             // It calls itself, which is proved as far as it goes.
             Some(None) if mode == Mode::Once => {
@@ -288,11 +297,11 @@ impl Callees for Prover<'_, '_> {
             Some(None) => return Err(Finding::at(function, "calls itself in each thread")),
             None => {}
         }
-        self.known.insert((function, mode), None);
+        self.known.insert((function, mode, own), None);
         self.depth += 1;
-        let summary = self.look(function, mode);
+        let summary = self.look(function, mode, own);
         self.depth -= 1;
-        self.known.insert((function, mode), Some(summary.clone()));
+        self.known.insert((function, mode, own), Some(summary.clone()));
         summary
     }
 }

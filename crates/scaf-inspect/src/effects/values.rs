@@ -2,7 +2,7 @@
 
 use super::addresses::Place;
 use super::function::{Function, Mode};
-use super::ssa::{Def, Id, Loc, is_in_frame};
+use super::ssa::{Def, Id, Loc, REST, is_in_frame};
 use super::terms::Value;
 use crate::decode::abi::{ARGUMENTS, RESULT, SECOND_RESULT, SOURCE, STACK_POINTER};
 use crate::decode::{FLAGS, Flow, Kind, Spot, Step};
@@ -55,7 +55,8 @@ impl Function<'_, '_> {
         match &self.ssa.defs[id] {
             Def::Entry(loc) => {
                 let is_task_data = self.mode == Mode::TaskLoop && *loc == ARGUMENTS[0];
-                Some(Value { frame: is_task_data, ..Value::SAME })
+                let is_own = *loc < REST && self.own.contains(*loc);
+                Some(Value { frame: is_task_data || is_own, ..Value::SAME })
             }
             Def::Phi { block, inputs, .. } => {
                 let at_loop = self.is_header(*block);

@@ -90,7 +90,6 @@ pub(crate) fn reach(
         closed: HashSet::new(),
         seen: HashSet::new(),
         work: Vec::new(),
-        later: Vec::new(),
         hardly: false,
         with_regions: names.with_regions(),
         touched: HashSet::new(),
@@ -144,8 +143,6 @@ struct Search<'s, 'f, 'c, 'e> {
     closed: HashSet<(usize, u64)>,
     seen: HashSet<(usize, u64)>,
     work: Vec<(usize, u64)>,
-    /// Functions to be followed once all are that are surely called.
-    later: Vec<(usize, u64)>,
     /// Whether what is followed now is called at most by a pointer.
     hardly: bool,
     /// Modules with regions.
@@ -184,17 +181,10 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
     }
 
     fn follow_all(&mut self) -> Result<(), String> {
-        loop {
-            if let Some((module, function)) = self.work.pop() {
-                self.follow(module, function)?;
-            } else if self.hardly
-                && let Some((module, function)) = self.later.pop()
-            {
-                self.add(module, function);
-            } else {
-                return Ok(());
-            }
+        while let Some((module, function)) = self.work.pop() {
+            self.follow(module, function)?;
         }
+        Ok(())
     }
 
     fn add(&mut self, module: usize, function: u64) {
@@ -209,8 +199,8 @@ impl<'c: 'e, 'e> Search<'_, '_, 'c, 'e> {
         for (address, step) in self.bodies.steps(binary, function)? {
             let place = || binary.place(address);
             match step {
-                Step::Local(callee) => self.add(module, callee),
-                Step::Loads(callee) => self.later.push((module, callee)),
+                // What it loads it hands to somebody who calls it, as `qsort` does.
+                Step::Local(callee) | Step::Loads(callee) => self.add(module, callee),
                 Step::Import(name, known) => self.call(module, (name, binary.member(name)), known, &place)?,
                 Step::Indirect => self.call_by_pointer(module)?,
                 Step::Bound(what) => return Err(format!("{what} ({})", place())),

@@ -410,16 +410,17 @@ impl<const MOST: usize> FiberScheduler<MOST> {
         }
     }
 
-    /// After a fork, in the child: only the calling thread exists. If it is a member, it waits forever at the
-    /// next barrier, as with the runtime's own threads.
-    pub fn after_fork(&self) {
+    /// After a fork, in the child: only the calling thread exists. If it `is_member`, it stays on its
+    /// carrier, for nobody else would run it, and waits forever at the next barrier, as with the runtime's
+    /// own threads.
+    pub fn after_fork(&self, is_member: bool) {
         for member in &self.members {
             member.state.store(FINISHED, Ordering::Relaxed);
         }
         self.returning.store(0, Ordering::Relaxed);
         self.exclusive.after_fork();
         self.uncancel();
-        self.carrier_limit.0.store(0, Ordering::Relaxed);
+        self.carrier_limit.0.store(if is_member { u32::MAX } else { 0 }, Ordering::Relaxed);
         self.active.store(0, Ordering::Relaxed);
         self.listening.store(0, Ordering::Relaxed);
         self.tasks.0.store(0, Ordering::Relaxed);

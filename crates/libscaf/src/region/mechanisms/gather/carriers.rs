@@ -1,7 +1,7 @@
 //! Carriers: the kernel threads that run members.
 
 use super::fibers::run_fiber;
-use super::gathered_team::{CARRIERS, Carrier, MASTERS, SCHEDULER, has_context, reset_idle};
+use super::gathered_team::{CARRIERS, Carrier, MASTERS, SCHEDULER, current, has_context, reset_idle};
 use super::worker_tls;
 use crate::program::masters;
 use crate::sys::arch::{self, Fiber};
@@ -161,5 +161,5 @@ pub fn after_fork() {
         carrier.take_idle();
     }
     SLEEPERS.store(0, Ordering::Relaxed);
-    SCHEDULER.after_fork();
+    SCHEDULER.after_fork(current().is_some());
 }
