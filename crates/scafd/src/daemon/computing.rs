@@ -63,9 +63,11 @@ impl Computing {
         self.looks < YOUNG && self.spins().is_none()
     }
 
-    /// It isn't adopted for now: asks for a few looks more.
+    /// It isn't adopted for now: asks for a few looks more, unless it isn't known yet who waits for it.
     pub fn put_off(&mut self) {
-        self.looks = 0;
+        if self.woken.is_known() {
+            self.looks = 0;
+        }
     }
 
     /// Whether it is known that nobody else waits for it.

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// Time between two looks at a program's threads, and at its sockets.
 const LOOK: Duration = Duration::from_millis(100);
+/// Time between the first two looks: until then a pool that spins isn't adopted, and gets nowhere.
+const FIRST: Duration = Duration::from_millis(50);
 const LOOK_AT_SOCKETS: Duration = Duration::from_secs(1);
 /// Who was woken so long ago may be waited for still.
 const RECENT: Duration = Duration::from_secs(1);
@@ -40,7 +42,8 @@ impl Woken {
     /// Looks at the process's threads, if it is time. Gives what that costs.
     pub fn look(&mut self, process: &Process) -> u32 {
         let now = Instant::now();
-        if self.looked.is_some_and(|at| now < at + LOOK) {
+        let after = if self.is_known() { LOOK } else { FIRST };
+        if self.looked.is_some_and(|at| now < at + after) {
             return 0;
         }
         self.looked = Some(now);
