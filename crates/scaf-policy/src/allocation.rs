@@ -95,6 +95,10 @@ pub struct Program {
     /// Threads it has now: a region keeps its team to its end. 0 if unknown or if they follow the DoP.
     #[serde(default)]
     pub team: u32,
+    /// Members of the team that it keeps whatever its DoP is ([`crate::steps`]), at least 1; 0 if its teams
+    /// follow the DoP or it isn't known.
+    #[serde(default)]
+    pub fixed_team: u32,
     /// Whether it needs [`Program::cap`] contexts whenever it runs, and so can only share in time.
     #[serde(default)]
     pub rigid: bool,
@@ -119,13 +123,16 @@ impl Program {
             idle: false,
             background: false,
             team: 0,
+            fixed_team: 0,
             rigid: false,
         }
     }
 
-    /// The largest DoP it can be given: the smaller of `max` and `natural`, at least 1.
+    /// The largest DoP it can be given: the smallest of `max`, `natural` and the team that it keeps, at least
+    /// 1.
     pub fn cap(&self) -> u32 {
-        self.max.min(self.natural).max(1)
+        let members = if self.fixed_team == 0 { u32::MAX } else { self.fixed_team };
+        self.max.min(self.natural).min(members).max(1)
     }
 
     /// The DoP it should not fall below: `min`, but within 1 and [`Program::cap`].
@@ -270,8 +277,9 @@ pub trait Policy: Send {
     ///
     /// Every managed program gets 1 to cap contexts. DoPs add up to at most the smaller of the capacity and
     /// the sum of the caps, or are all 1 where programs outnumber contexts. The sum is less only where no
-    /// known program would be faster by one more, or lent contexts find no taker. With [`Allocation::turns`]
-    /// this holds for each turn together with the programs that are in none.
+    /// known program would be faster by what is left (a team that is kept needs all contexts up to its next
+    /// step, [`crate::steps`]), or lent contexts find no taker. With [`Allocation::turns`] this holds for
+    /// each turn together with the programs that are in none.
     fn allocate(&mut self, machine: &Machine, programs: &[Program]) -> Allocation;
 
     /// How often it needs to decide, in hertz; `None`: as the daemon is set.

@@ -1,7 +1,11 @@
 //! Divides contexts in proportion to claims, within floors and caps (water-filling). Largest remainders round
 //! the numbers (SCAF, section 3.3, after equation 9).
+//!
+//! A team that is kept is rounded to a useful DoP ([`crate::steps`]): down, and up to the next one where it
+//! has lost at least half of that step and the step fits into what rounding down has left. The teams that
+//! follow their DoP divide the rest, and what they can't use lifts kept teams, by what these have lost.
 
-use crate::{Program, ProgramId};
+use crate::{Program, ProgramId, steps};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claim {
@@ -11,6 +15,8 @@ pub(crate) struct Claim {
     /// At least 1.
     pub floor: u32,
     pub cap: u32,
+    /// Members of a team that is kept; 0 if every context is of use.
+    pub team: u32,
 }
 
 impl Claim {
@@ -21,7 +27,13 @@ impl Claim {
             share: program.sane_weight() * value,
             floor: program.floor(),
             cap: program.cap(),
+            team: program.fixed_team,
         }
+    }
+
+    /// The contexts to the next DoP that is of use, if it may have that.
+    fn step(&self, contexts: u32) -> Option<u32> {
+        steps::next(self.team, contexts).filter(|next| *next <= self.cap).map(|next| next - contexts)
     }
 }
 
@@ -42,6 +54,8 @@ impl Part {
             format!("{contexts}, its minimum")
         } else if (ideal - f64::from(contexts)).abs() < 5e-3 {
             format!("{contexts}")
+        } else if claim.team > 0 {
+            format!("{ideal:.2}, which is {contexts} for a team that keeps its {} threads", claim.team)
         } else {
             format!("{ideal:.2}, rounded to {contexts}")
         }
@@ -49,8 +63,9 @@ impl Part {
 }
 
 /// Divides `capacity` contexts (0 counts as 1) among `claims`; the answer has their order, but doesn't depend
-/// on it. Ties go to the lower id. Parts add up to the smaller of the capacity and the sum of caps. Floors
-/// that exceed the capacity are scaled down, to no less than 1; with more claims than contexts each gets 1.
+/// on it. Ties go to the lower id. Parts add up to the smaller of the capacity and the sum of caps, less what
+/// is too little for anyone's next step. Floors that exceed the capacity are scaled down, to no less than 1;
+/// with more claims than contexts each gets 1.
 pub(crate) fn apportion(capacity: u32, claims: &[Claim]) -> Vec<Part> {
     let mut order: Vec<usize> = (0..claims.len()).collect();
     // The order keeps float sums reproducible.
@@ -90,7 +105,66 @@ fn apportion_sorted(capacity: u64, mut claims: Vec<Claim>) -> Vec<Part> {
     let caps: u64 = claims.iter().map(|c| u64::from(c.cap)).sum();
     let total = capacity.min(caps);
     let ideals = level(total, &claims);
-    round(total, &claims, ideals)
+    if claims.iter().all(|claim| claim.team == 0) {
+        return round(total, &claims, ideals);
+    }
+    in_steps(total, &claims, ideals)
+}
+
+/// [`round`] for claims of which some have teams that are kept.
+fn in_steps(total: u64, claims: &[Claim], ideals: Vec<f64>) -> Vec<Part> {
+    let down = |(claim, ideal): (&Claim, f64)| {
+        let whole = ((ideal + 1e-9).floor() as u32).clamp(claim.floor, claim.cap);
+        // A floor that is no useful DoP is kept all the same.
+        Part { contexts: steps::useful(claim.team, whole).max(claim.floor), ideal }
+    };
+    let mut parts: Vec<Part> = claims.iter().zip(ideals).map(down).collect();
+    let sum = |parts: &[Part]| parts.iter().map(|part| u64::from(part.contexts)).sum::<u64>();
+    let mut left = total.saturating_sub(sum(&parts));
+    let lost = |part: &Part| part.ideal - f64::from(part.contexts);
+    let mut kept: Vec<usize> = (0..claims.len()).filter(|&i| claims[i].team > 0).collect();
+    let by_loss = |kept: &mut Vec<usize>, parts: &[Part]| {
+        // Shares of a step, in units that rounding doesn't reach.
+        let share = |i: &usize| {
+            let step = claims[*i].step(parts[*i].contexts);
+            step.map_or(i64::MIN, |step| (lost(&parts[*i]) / f64::from(step) * 1e9) as i64)
+        };
+        kept.sort_by_cached_key(|i| std::cmp::Reverse(share(i)));
+    };
+    by_loss(&mut kept, &parts);
+    for &i in &kept {
+        let step = claims[i].step(parts[i].contexts).unwrap_or(u32::MAX);
+        if u64::from(step) <= left && 2.0 * lost(&parts[i]) >= f64::from(step) {
+            parts[i].contexts += step;
+            left -= u64::from(step);
+        }
+    }
+    let follow: Vec<usize> = (0..claims.len()).filter(|&i| claims[i].team == 0).collect();
+    let theirs: Vec<Claim> = follow.iter().map(|&i| claims[i]).collect();
+    let caps: u64 = theirs.iter().map(|claim| u64::from(claim.cap)).sum();
+    let rest = (left + follow.iter().map(|&i| u64::from(parts[i].contexts)).sum::<u64>()).min(caps);
+    let again = level(rest, &theirs);
+    for (&i, part) in follow.iter().zip(round(rest, &theirs, again)) {
+        parts[i] = part;
+    }
+    left = total.saturating_sub(sum(&parts));
+    // Each round lifts somebody by a step.
+    loop {
+        by_loss(&mut kept, &parts);
+        let before = left;
+        for &i in &kept {
+            match claims[i].step(parts[i].contexts) {
+                Some(step) if u64::from(step) <= left => {
+                    parts[i].contexts += step;
+                    left -= u64::from(step);
+                }
+                _ => {}
+            }
+        }
+        if left == before {
+            return parts;
+        }
+    }
 }
 
 /// Real-valued parts that add up to `total`, which lies between the sum of the floors and that of the caps.
@@ -164,3 +238,7 @@ fn round(total: u64, claims: &[Claim], ideals: Vec<f64>) -> Vec<Part> {
     }
     parts
 }
+
+#[cfg(test)]
+#[path = "apportion_tests.rs"]
+mod tests;

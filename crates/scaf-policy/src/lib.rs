@@ -34,6 +34,7 @@ mod policies;
 mod policy_wrapper;
 mod puset;
 mod splitmix;
+pub mod steps;
 mod topology;
 mod users;
 

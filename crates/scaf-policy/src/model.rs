@@ -1,5 +1,8 @@
 //! SCAF's speedup model S(p) = 1 + C ln p, through the latest measured point (section 3.3, equation 2). With
-//! it the sum of speedups is largest where contexts are divided in proportion to C (equation 9).
+//! it the sum of speedups is largest where contexts are divided in proportion to C (equation 9). A team that
+//! is kept counts with the contexts that are of use to it ([`steps::counts_as`]).
+
+use crate::{Program, steps};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LogModel {
@@ -17,15 +20,37 @@ impl LogModel {
         if p < 2 || !e.is_finite() {
             return None;
         }
-        let p = f64::from(p);
-        let c = (e.clamp(0.0, 1.0) * p - 1.0) / p.ln();
-        Some(LogModel { c: c.max(Self::MIN_C) })
+        Some(LogModel::through(e.clamp(0.0, 1.0) * f64::from(p), f64::from(p)))
+    }
+
+    /// Fits the model to what `program` was seen to do; `None` where that says nothing.
+    pub fn of(program: &Program) -> Option<LogModel> {
+        let (p, e) = (program.dop, program.efficiency?);
+        if program.fixed_team == 0 || p < 2 || !e.is_finite() {
+            return LogModel::fit(e, p);
+        }
+        let contexts = steps::counts_as(program.fixed_team, p);
+        let speedup = (e.clamp(0.0, 1.0) * f64::from(p)).min(contexts);
+        (contexts > 1.0).then(|| LogModel::through(speedup, contexts))
+    }
+
+    /// Through a speedup on so many contexts, more than 1.
+    fn through(speedup: f64, contexts: f64) -> LogModel {
+        LogModel { c: ((speedup - 1.0) / contexts.ln()).max(Self::MIN_C) }
     }
 
     /// The model's speedup on `p` contexts: 1 at `p` = 1 (and 0), never above `p`.
     pub fn speedup(&self, p: u32) -> f64 {
-        let p = f64::from(p.max(1));
-        (1.0 + self.c * p.ln()).clamp(1.0, p)
+        self.on(f64::from(p.max(1)))
+    }
+
+    /// The same for `program`, whose team may be one that is kept.
+    pub fn speedup_of(&self, program: &Program, p: u32) -> f64 {
+        self.on(steps::counts_as(program.fixed_team, p))
+    }
+
+    fn on(&self, contexts: f64) -> f64 {
+        (1.0 + self.c * contexts.ln()).clamp(1.0, contexts)
     }
 }
 
@@ -48,6 +73,22 @@ mod tests {
         let baz = LogModel::fit(3.0 / 8.0, 4).unwrap();
         assert!((16.0 * foo.c / (foo.c + baz.c) - 14.18).abs() < 0.01);
         assert!((foo.speedup(14) - 8.43).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_team_that_is_kept_counts_with_the_contexts_that_are_of_use_to_it() {
+        let sixteen = |dop, speedup| Program {
+            fixed_team: 16,
+            dop,
+            efficiency: Some(speedup / f64::from(dop)),
+            ..Program::new(crate::ProgramId(1), 16)
+        };
+        let of = |dop, speedup| LogModel::of(&sixteen(dop, speedup)).unwrap();
+        assert_eq!(of(5, 3.0), of(4, 3.0));
+        assert!((of(4, 3.0).c - LogModel::fit(0.75, 4).unwrap().c).abs() < 1e-12);
+        assert!((of(11, 5.0).speedup_of(&sixteen(11, 5.0), 15) - 5.0).abs() < 1e-12);
+        assert_eq!(LogModel::of(&Program { fixed_team: 1, ..sixteen(5, 1.0) }), None);
+        assert_eq!(LogModel::of(&Program { efficiency: Some(f64::NAN), ..sixteen(5, 1.0) }), None);
     }
 
     #[test]

@@ -303,6 +303,7 @@ impl<'a> Simulation<'a> {
             idle: false,
             background: false,
             team: program.late_team(),
+            fixed_team: program.fixed_team(),
             rigid: spec.rigid,
         }
     }

@@ -63,6 +63,7 @@ impl ByUser {
             share: programs.iter().map(Program::sane_weight).fold(1e-3, f64::max),
             floor: 1,
             cap: programs.iter().map(can_use).fold(0, u32::saturating_add).max(1),
+            team: if let [alone] = programs { alone.fixed_team } else { 0 },
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::divide::{self, Division, Problem};
 use super::known_curve::{At, KnownCurve};
-use crate::{Allocation, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share};
+use crate::{Allocation, Dop, Machine, Objective, Policy, Program, ProgramId, Settings, Share, steps};
 
 /// Seconds after a change for which optimism is full, and after which it is gone.
 const OPTIMISTIC_S: f64 = 2.5;
@@ -307,8 +307,13 @@ fn explain(problem: &Problem, division: &Division, outcome: &Outcome, own: Optio
         } else if dop == program.floor() && dop > 1 {
             ", its minimum".to_owned()
         } else {
-            let more = known.at(At::new(dop + 1)).value - speedup;
-            format!(", one more {more:+.2}")
+            match steps::next(program.fixed_team, dop) {
+                Some(next) if next > dop + 1 => {
+                    let more = known.at(At::new(next)).value - speedup;
+                    format!(", the next step, {next}, {more:+.2}")
+                }
+                _ => format!(", one more {:+.2}", known.at(At::new(dop + 1)).value - speedup),
+            }
         };
         let lent = if own.is_some_and(|own| own[i] < dop) { "; some are lent by others" } else { "" };
         format!("{dop} of {of}: S {speedup:.2} +-{percent:.0}%{bound}{lent}")

@@ -169,7 +169,7 @@ impl Problem<'_> {
 
     /// The square of one program's part of [`Problem::noise`].
     pub fn variance(&self, i: usize, from: u32, to: u32) -> f64 {
-        let Some(known) = self.known[i].as_ref().filter(|_| from != to) else { return 0.0 };
+        let Some(known) = self.known[i].as_ref().filter(|known| !known.is_same(from, to)) else { return 0.0 };
         let error = |p: u32| {
             let Estimate { value, error } = known.at(At::new(p));
             let scale = if self.settings.objective == Objective::Fair { 1.0 } else { value };
@@ -210,10 +210,12 @@ mod tests {
     use proptest::prelude::*;
 
     prop_compose! {
-        fn any_known()(points in prop::collection::vec((0u32..40, -1.0..20.0f64, 0.0..0.5f64),
-            0..6)) -> Option<KnownCurve> {
+        fn any_known()(
+            team in prop_oneof![Just(0u32), 1u32..40],
+            points in prop::collection::vec((0u32..40, -1.0..20.0f64, 0.0..0.5f64), 0..6),
+        ) -> Option<KnownCurve> {
             let measured = |(dop, value, error)| Measured { dop, speedup: Estimate { value, error } };
-            KnownCurve::of(&points.into_iter().map(measured).collect::<Vec<_>>())
+            KnownCurve::of(&points.into_iter().map(measured).collect::<Vec<_>>(), team)
         }
     }
 

@@ -1,9 +1,11 @@
 //! A program's speedup between and beyond observed DoPs, its error, and what it may be at best. Between two
 //! DoPs and beyond the last it is a power of p, as in [`crate::observed`]; at 1 it is 1.
+//!
+//! Of a team that is kept all DoPs count as the useful one below ([`crate::steps`]), measured ones too.
 
-use crate::Program;
 use crate::estimate::{Estimate, GUESS};
 use crate::fusion::Measured;
+use crate::{Program, steps};
 
 /// The power of p where only one context is known: TACO's programs (table 1) have 10.9 on 24 on average.
 const TYPICAL: f64 = 0.75;
@@ -70,6 +72,20 @@ impl Grid {
     }
 }
 
+impl Grid {
+    /// DoPs from `least` to `most` between which what a team of that size does is a straight line: both ends
+    /// of each step if it is kept.
+    pub fn steps(&self, team: u32, least: u32, most: u32) -> Box<dyn Iterator<Item = u32> + '_> {
+        if team == 0 {
+            return Box::new(self.within(least, most).map(|at| at.p));
+        }
+        let first = std::iter::successors(Some(least), move |p| steps::next(team, *p));
+        let first = first.take_while(move |p| *p <= most);
+        let last = move |p| steps::next(team, p).map_or(most, |next| most.min(next - 1));
+        Box::new(first.flat_map(move |p| [p, last(p)]))
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Point {
     at: At,
@@ -84,30 +100,35 @@ pub(super) struct KnownCurve {
     points: Vec<Point>,
     /// The power of p beyond the last point.
     beyond: f64,
+    /// Members of a team that is kept, else 0.
+    team: u32,
 }
 
 impl KnownCurve {
     /// From the points of a curve, whatever they hold; `None` where none is sound. A point at DoP 1 counts.
-    pub fn of(curve: &[Measured]) -> Option<KnownCurve> {
+    /// `team` is [`Program::fixed_team`].
+    pub fn of(curve: &[Measured], team: u32) -> Option<KnownCurve> {
         let mut points = vec![Point { at: At::new(1), ln: 0.0, error: 0.0 }];
         let mut seen = false;
         for Measured { dop, speedup: Estimate { value, error } } in curve {
             let sound = value.is_finite() && *value > 0.0;
             seen |= sound && *dop > 0;
-            if sound && *dop > 1 {
+            let at = counted(team, At::new(*dop));
+            if sound && at.p > 1 {
                 let error = if error.is_finite() { error.clamp(0.0, MOST_DOUBT) } else { MOST_DOUBT };
                 let ln = value.clamp(LEAST_SPEEDUP, MOST_SPEEDUP).ln();
-                points.push(Point { at: At::new(*dop), ln, error });
+                points.push(Point { at, ln, error });
             }
         }
-        points.sort_by_key(|point| point.at.p);
+        // Of several DoPs that count as one, the surest.
+        points.sort_by(|a, b| a.at.p.cmp(&b.at.p).then(a.error.total_cmp(&b.error)));
         points.dedup_by_key(|point| point.at.p);
         let points = straightened(&points);
         let last = *points.last()?;
         let before = points.iter().rfind(|point| last.at.ln - point.at.ln >= SPAN);
         let power = |before: &Point| ((last.ln - before.ln) / (last.at.ln - before.at.ln)).clamp(0.0, 1.0);
         let beyond = before.map_or(TYPICAL, power);
-        seen.then_some(KnownCurve { points, beyond })
+        seen.then_some(KnownCurve { points, beyond, team })
     }
 
     /// From what was observed and the profile at other DoPs; if nothing beyond one context, the efficiency.
@@ -115,13 +136,14 @@ impl KnownCurve {
         let seen = |point: &&Measured| !program.curve.iter().any(|seen| seen.dop == point.dop);
         let all: Vec<Measured> =
             program.curve.iter().chain(program.profile.iter().filter(seen)).copied().collect();
-        let known = KnownCurve::of(&all);
+        let known = KnownCurve::of(&all, program.fixed_team);
         if known.as_ref().is_some_and(|known| !known.is_serial()) {
             return known;
         }
         let judged = program.efficiency.filter(|e| e.is_finite()).and_then(|efficiency| {
             let value = (efficiency.clamp(0.0, 1.0) * f64::from(program.dop)).max(LEAST_SPEEDUP);
-            KnownCurve::of(&[Measured { dop: program.dop, speedup: Estimate { value, error: UNSURE } }])
+            let point = Measured { dop: program.dop, speedup: Estimate { value, error: UNSURE } };
+            KnownCurve::of(&[point], program.fixed_team)
         });
         judged.or(known)
     }
@@ -133,6 +155,7 @@ impl KnownCurve {
     }
 
     pub fn at(&self, at: At) -> Estimate {
+        let at = counted(self.team, at);
         let (low, high) = self.around(at);
         let doubt = |point: Point| point.error + GUESS * (at.ln - point.at.ln).abs();
         let (ln, error) = match high {
@@ -145,6 +168,7 @@ impl KnownCurve {
 
     /// The speedup at best, with `optimism` from 0 (as guessed) to 1.
     pub fn at_best(&self, at: At, optimism: f64) -> f64 {
+        let at = counted(self.team, at);
         let (low, high) = self.around(at);
         let below = at.ln - low.at.ln;
         let (ln, away, error) = match high {
@@ -165,20 +189,37 @@ impl KnownCurve {
     }
 
     pub fn saw(&self, p: u32) -> bool {
+        let p = steps::useful(self.team, p);
         self.points.binary_search_by_key(&p, |point| point.at.p).is_ok()
     }
 
     /// The DoPs from `least` to `most` to look at: those of the grid and the observed ones. Of many programs
     /// seen on one context only, all curves are alike, and a few DoPs tell them.
-    pub fn knots<'a>(&'a self, grid: &'a Grid, least: u32, most: u32) -> impl Iterator<Item = At> + 'a {
+    /// Of a team that is kept, both ends of each step.
+    pub fn knots<'a>(&'a self, grid: &'a Grid, least: u32, most: u32) -> Box<dyn Iterator<Item = At> + 'a> {
+        if self.team > 0 {
+            return Box::new(grid.steps(self.team, least, most).map(At::new));
+        }
         let dense = grid.dense;
         let seen = self.points.iter().map(|point| point.at);
         let few = self.is_serial() && dense < FINE.0;
         let looked_at = move |at: &At| !few || at.p.is_power_of_two() || at.p == least || at.p == most;
-        grid.within(least, most)
-            .filter(looked_at)
-            .chain(seen.filter(move |at| at.p > dense && at.p > least && at.p < most))
+        let of_grid = grid.within(least, most).filter(looked_at);
+        Box::new(of_grid.chain(seen.filter(move |at| at.p > dense && at.p > least && at.p < most)))
     }
+
+    /// Whether two DoPs come to the same.
+    pub fn is_same(&self, one: u32, other: u32) -> bool {
+        steps::useful(self.team, one) == steps::useful(self.team, other)
+    }
+}
+
+/// A DoP as a team of that size counts it.
+fn counted(team: u32, at: At) -> At {
+    if team == 0 {
+        return at;
+    }
+    At { p: steps::useful(team, at.p), ln: steps::counts_as(team, at.p).ln() }
 }
 
 /// Each inner point averaged with the line between its neighbours, by their errors.
@@ -213,7 +254,26 @@ mod tests {
 
     fn known(points: &[(u32, f64)]) -> KnownCurve {
         let measured = |(dop, value)| Measured { dop, speedup: Estimate { value, error: 0.02 } };
-        KnownCurve::of(&points.iter().copied().map(measured).collect::<Vec<_>>()).unwrap()
+        KnownCurve::of(&points.iter().copied().map(measured).collect::<Vec<_>>(), 0).unwrap()
+    }
+
+    #[test]
+    fn of_a_team_that_is_kept_dops_between_two_steps_are_the_lower_one_measured_or_not() {
+        let measured = |(dop, value, error)| Measured { dop, speedup: Estimate { value, error } };
+        let points = [(5, 3.0, 0.02), (7, 9.0, 0.3), (6, 4.0, 0.02), (16, 8.0, 0.02)].map(measured);
+        let known = KnownCurve::of(&points, 16).unwrap();
+        let value = |p| known.at(At::new(p)).value;
+        assert!((value(6) - 4.0).abs() < 0.1, "the sure one of those on 6 and 7: {}", value(6));
+        for (p, same) in [(5, 4), (7, 6), (9, 8), (15, 8), (20, 16)] {
+            assert_eq!(known.at(At::new(p)), known.at(At::new(same)), "{p}");
+            assert_eq!(known.at_best(At::new(p), 1.0), known.at_best(At::new(same), 1.0), "{p}");
+            assert!(known.is_same(p, same) && known.saw(p) == known.saw(same), "{p}");
+        }
+        assert!(known.saw(5) && !known.saw(8) && !known.is_same(7, 8));
+        let grid = Grid::new(24, 2);
+        let knots: Vec<u32> = known.knots(&grid, 5, 15).map(|at| at.p).collect();
+        assert_eq!(knots, [5, 5, 6, 7, 8, 15]);
+        assert!(KnownCurve::of(&points, 1).unwrap().is_serial());
     }
 
     #[test]
@@ -232,7 +292,7 @@ mod tests {
         // TACO's ua.A has 10.0 on 17 contexts; measured once, 14% too low.
         let at_17 = |error| {
             let points = [(11, 5.28, 0.013), (17, 8.62, error), (19, 11.4, 0.044)].map(point);
-            KnownCurve::of(&points).unwrap().at(At::new(17))
+            KnownCurve::of(&points, 0).unwrap().at(At::new(17))
         };
         let (unsure, sure) = (at_17(0.11), at_17(0.013));
         assert!(unsure.value > 9.2 && unsure.error < 0.09, "{unsure:?}");

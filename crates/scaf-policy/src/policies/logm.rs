@@ -2,8 +2,10 @@
 //! 11). Serial time is part of the efficiency here, so f a is the C of [`LogModel`].
 
 use super::fits::Fits;
+use super::known_curve::Grid;
 use crate::model::LogModel;
-use crate::{Allocation, Dop, Machine, Policy, Program, Share};
+use crate::optimum::{self, Worth};
+use crate::{Allocation, Dop, Machine, Policy, Program, Share, steps};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -29,7 +31,7 @@ impl Policy for LogM {
 
 impl LogM {
     fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
-        let fit = |program: &Program| program.efficiency.and_then(|e| LogModel::fit(e, program.dop));
+        let fit = |program: &Program| LogModel::of(program);
         self.fits.update(machine, programs, fit);
         if let Some(shares) = super::divide::without_choice(machine, programs) {
             return shares;
@@ -38,7 +40,8 @@ impl LogM {
         let fits: Vec<Option<f64>> =
             programs.iter().map(|program| self.fits.get(program.id).map(|model| model.c)).collect();
         let slopes: Vec<f64> = fits.iter().map(|c| c.unwrap_or(mean)).collect();
-        let dops = divide(machine.capacity, programs, &slopes);
+        let kept = programs.iter().any(|program| program.fixed_team > 0);
+        let dops = if kept { in_steps } else { divide }(machine.capacity, programs, &slopes);
         let share = |i: usize| {
             let (program, dop, of) = (programs[i], dops[i], machine.capacity);
             let bound = if dop == program.cap() { ", all that it can use" } else { "" };
@@ -90,11 +93,21 @@ fn divide(capacity: u32, programs: &[&Program], slopes: &[f64]) -> Vec<u32> {
     dops
 }
 
+/// The same where some keep their teams, whose worth is a staircase.
+fn in_steps(capacity: u32, programs: &[&Program], slopes: &[f64]) -> Vec<u32> {
+    let grid = Grid::new(capacity, programs.len());
+    let worth = |(program, c): (&&Program, &f64)| {
+        let (team, weight) = (program.fixed_team, program.sane_weight());
+        let value = |p: u32| (p, weight * c * steps::counts_as(team, p).ln());
+        Worth::new(grid.steps(team, program.floor(), program.cap().min(capacity)).map(value).collect())
+    };
+    optimum::best(capacity, &programs.iter().zip(slopes).map(worth).collect::<Vec<_>>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ProgramId;
-    use crate::optimum::{self, Worth};
     use proptest::prelude::*;
 
     proptest! {

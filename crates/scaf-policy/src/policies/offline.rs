@@ -32,7 +32,7 @@ impl Offline {
         }
         // A profile of one context says less than what was observed.
         let by_profile =
-            |program: &&Program| KnownCurve::of(&program.profile).filter(|known| !known.is_serial());
+            |it: &&Program| KnownCurve::of(&it.profile, it.fixed_team).filter(|known| !known.is_serial());
         let profiles: Vec<Option<KnownCurve>> = programs.iter().map(by_profile).collect();
         let profiled: Vec<bool> = profiles.iter().map(Option::is_some).collect();
         let known: Vec<Option<KnownCurve>> = profiles

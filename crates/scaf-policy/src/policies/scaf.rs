@@ -101,7 +101,8 @@ impl Scaf {
         let now: Vec<u32> = programs.iter().map(|p| p.dop).collect();
         if self.trail.held().is_none() && target != now {
             let promise = |dops: &[u32]| -> f64 {
-                let worth = |((p, m), &d): ((&&Program, &LogModel), &u32)| p.sane_weight() * m.speedup(d);
+                let worth =
+                    |((p, m), &d): ((&&Program, &LogModel), &u32)| p.sane_weight() * m.speedup_of(p, d);
                 programs.iter().zip(models).zip(dops).map(worth).sum()
             };
             let gain = promise(target) / promise(&now) - 1.0;
@@ -119,8 +120,7 @@ impl Scaf {
             self.trail.clear();
             self.problem = problem;
         }
-        let fit = |p: &Program| p.efficiency.and_then(|e| LogModel::fit(e, p.dop));
-        if self.fits.update(machine, programs, fit) {
+        if self.fits.update(machine, programs, LogModel::of) {
             self.trail.clear();
         }
     }
@@ -138,7 +138,7 @@ impl Scaf {
             return format!("nothing measured yet, an equal part of {}: {contexts}", machine.capacity);
         };
         let source = match program.efficiency {
-            Some(e) if LogModel::fit(e, program.dop).is_some() => {
+            Some(e) if LogModel::of(program).is_some() => {
                 format!("E {:.2} on {}", e.clamp(0.0, 1.0), program.dop)
             }
             _ => "before".to_owned(),

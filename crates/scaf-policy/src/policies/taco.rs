@@ -211,7 +211,7 @@ impl Plan {
             return (0..programs.len()).collect();
         }
         let claims: Vec<Claim> =
-            programs.iter().map(|p| Claim { share: 1.0, ..Claim::new(p, 1.0) }).collect();
+            programs.iter().map(|p| Claim { share: 1.0, team: 0, ..Claim::new(p, 1.0) }).collect();
         let parts = apportion(capacity, &claims);
         let mut sharing = Vec::new();
         for (i, (claim, part)) in claims.iter().zip(parts).enumerate() {

@@ -112,6 +112,7 @@ impl Program {
             idle: self.phase.idle,
             background: self.reach.is_background(),
             team: 0,
+            fixed_team: 0,
             rigid: self.code.rigid().is_some(),
         }
     }
