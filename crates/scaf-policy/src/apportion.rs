@@ -121,24 +121,8 @@ fn in_steps(total: u64, claims: &[Claim], ideals: Vec<f64>) -> Vec<Part> {
     let mut parts: Vec<Part> = claims.iter().zip(ideals).map(down).collect();
     let sum = |parts: &[Part]| parts.iter().map(|part| u64::from(part.contexts)).sum::<u64>();
     let mut left = total.saturating_sub(sum(&parts));
-    let lost = |part: &Part| part.ideal - f64::from(part.contexts);
     let mut kept: Vec<usize> = (0..claims.len()).filter(|&i| claims[i].team > 0).collect();
-    let by_loss = |kept: &mut Vec<usize>, parts: &[Part]| {
-        // Shares of a step, in units that rounding doesn't reach.
-        let share = |i: &usize| {
-            let step = claims[*i].step(parts[*i].contexts);
-            step.map_or(i64::MIN, |step| (lost(&parts[*i]) / f64::from(step) * 1e9) as i64)
-        };
-        kept.sort_by_cached_key(|i| std::cmp::Reverse(share(i)));
-    };
-    by_loss(&mut kept, &parts);
-    for &i in &kept {
-        let step = claims[i].step(parts[i].contexts).unwrap_or(u32::MAX);
-        if u64::from(step) <= left && 2.0 * lost(&parts[i]) >= f64::from(step) {
-            parts[i].contexts += step;
-            left -= u64::from(step);
-        }
-    }
+    left -= lift(left, claims, &mut parts, &mut kept, |lost, step| 2.0 * lost >= step);
     let follow: Vec<usize> = (0..claims.len()).filter(|&i| claims[i].team == 0).collect();
     let theirs: Vec<Claim> = follow.iter().map(|&i| claims[i]).collect();
     let caps: u64 = theirs.iter().map(|claim| u64::from(claim.cap)).sum();
@@ -148,23 +132,39 @@ fn in_steps(total: u64, claims: &[Claim], ideals: Vec<f64>) -> Vec<Part> {
         parts[i] = part;
     }
     left = total.saturating_sub(sum(&parts));
-    // Each round lifts somebody by a step.
     loop {
-        by_loss(&mut kept, &parts);
-        let before = left;
-        for &i in &kept {
-            match claims[i].step(parts[i].contexts) {
-                Some(step) if u64::from(step) <= left => {
-                    parts[i].contexts += step;
-                    left -= u64::from(step);
-                }
-                _ => {}
-            }
-        }
-        if left == before {
-            return parts;
+        match lift(left, claims, &mut parts, &mut kept, |_, _| true) {
+            0 => return parts,
+            given => left -= given,
         }
     }
+}
+
+/// Lifts `kept` teams by a step each, as far as that many contexts are `left`: those that have lost most of
+/// their step first, and only where what they have lost `may` make up for it. Returns what it gave.
+fn lift(
+    left: u64,
+    claims: &[Claim],
+    parts: &mut [Part],
+    kept: &mut [usize],
+    may: impl Fn(f64, f64) -> bool,
+) -> u64 {
+    let lost = |part: &Part| part.ideal - f64::from(part.contexts);
+    // Shares of a step, in units that rounding doesn't reach.
+    let share = |i: &usize| {
+        let step = claims[*i].step(parts[*i].contexts);
+        step.map_or(i64::MIN, |step| (lost(&parts[*i]) / f64::from(step) * 1e9) as i64)
+    };
+    kept.sort_by_cached_key(|i| std::cmp::Reverse(share(i)));
+    let mut given = 0;
+    for &mut i in kept {
+        let Some(step) = claims[i].step(parts[i].contexts) else { continue };
+        if given + u64::from(step) <= left && may(lost(&parts[i]), f64::from(step)) {
+            parts[i].contexts += step;
+            given += u64::from(step);
+        }
+    }
+    given
 }
 
 /// Real-valued parts that add up to `total`, which lies between the sum of the floors and that of the caps.

@@ -44,7 +44,7 @@ impl Function<'_, '_> {
                     return Err(self.error(at, OUTSIDE));
                 }
                 let mode = if context == Context::Repeated { Mode::Repeated } else { Mode::Once };
-                let summary = prover.summary(*function, mode, self.passed_own(at))?;
+                let summary = prover.summary(*function, mode, self.own_registers(at))?;
                 if summary.passes_stack_on && self.passes_on_stack(at) {
                     return Err(
                         self.error(at, "passes arguments on the stack, to a function that passes them on")
@@ -125,19 +125,20 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Whether a call is passed an address in the own frame, or of what the thread has allocated.
-    fn passes_own(&self, at: usize) -> bool {
-        self.passed(at).any(|(loc, id)| self.value(*id).frame || self.argument(at, *loc).is_frame())
+    /// Where a call is passed addresses in the own frame, or of what the thread has allocated.
+    fn passed_own(&self, at: usize) -> impl Iterator<Item = Loc> {
+        let is_own = move |loc: Loc, id: Id| self.value(id).frame || self.argument(at, loc).is_frame();
+        self.passed(at).filter(move |(loc, id)| is_own(*loc, *id)).map(|(loc, _)| *loc)
     }
 
-    /// The registers in which a call is passed such addresses.
-    pub fn passed_own(&self, at: usize) -> RegisterSet {
+    fn passes_own(&self, at: usize) -> bool {
+        self.passed_own(at).next().is_some()
+    }
+
+    /// The registers in which it is.
+    pub fn own_registers(&self, at: usize) -> RegisterSet {
         let mut own = RegisterSet::default();
-        for (loc, id) in self.passed(at).filter(|(loc, _)| ARGUMENTS.contains(loc)) {
-            if self.value(*id).frame || self.argument(at, *loc).is_frame() {
-                own.insert(*loc);
-            }
-        }
+        self.passed_own(at).filter(|loc| ARGUMENTS.contains(loc)).for_each(|loc| own.insert(loc));
         own
     }
 

@@ -50,7 +50,7 @@ pub(super) struct Built<'e> {
     /// Arguments' registers: what it returns may be an address that it is passed in one of these, or near it.
     pub hands_back: RegisterSet,
     /// The same of the functions that it calls.
-    pub handed_back: HashMap<u64, RegisterSet>,
+    pub callees_hand_back: HashMap<u64, RegisterSet>,
 }
 
 pub(super) struct Function<'c, 'e> {

@@ -24,8 +24,9 @@ impl Function<'_, '_> {
                 let varies = varies || spotted.reaches || self.may_differ(*function);
                 let tells = [RESULT, SECOND_RESULT, VECTORS].contains(&loc) && self.may_tell(*function);
                 let classes = if tells { Classes::THREAD_PART } else { Classes::CLEAN };
-                let back = self.built.handed_back.get(function).copied();
-                let frame = loc == RESULT && back.is_some_and(|back| !back.is_disjoint(self.passed_own(at)));
+                let back = self.callees_hand_back.get(function).copied();
+                let frame =
+                    loc == RESULT && back.is_some_and(|back| !back.is_disjoint(self.own_registers(at)));
                 return Value { varies, frame, ..Value::of(classes) };
             }
             Callee::Unknown => return Value { varies: true, ..Value::SAME },

@@ -5,8 +5,8 @@ use super::check;
 use super::finding::Finding;
 use super::frames;
 use super::function::{Built, Callees, Function, Mode, Summary};
-use super::given_back::hands_back;
 use super::graph::{self, Graph};
+use super::hands_back::hands_back;
 use super::loops;
 use super::runtime::{self, Role, role};
 use super::ssa;
@@ -116,7 +116,7 @@ impl<'e> Prover<'_, 'e> {
                 _ => None,
             })
             .collect();
-        let (mut known, mut handed_back) = (HashMap::new(), HashMap::new());
+        let (mut known, mut callees_hand_back) = (HashMap::new(), HashMap::new());
         self.depth += 1;
         for callee in callees {
             let (its, back) = match self.built(callee) {
@@ -124,7 +124,7 @@ impl<'e> Prover<'_, 'e> {
                 _ => ((ssa::all_arguments(), ssa::all_scratch()), ssa::all_arguments()),
             };
             known.insert(callee, its);
-            handed_back.insert(callee, back);
+            callees_hand_back.insert(callee, back);
         }
         self.depth -= 1;
         let none = (ssa::all_arguments(), ssa::all_scratch());
@@ -157,8 +157,18 @@ impl<'e> Prover<'_, 'e> {
             block.steps().for_each(|at| block_of[at] = number);
         }
         let takes = ssa.taken(&graph);
-        let hands_back = hands_back(&graph, &frames, &ssa, &handed_back);
-        Ok(Rc::new(Built { graph, frames, ssa, loops, block_of, takes, changes, hands_back, handed_back }))
+        let hands_back = hands_back(&graph, &frames, &ssa, &callees_hand_back);
+        Ok(Rc::new(Built {
+            graph,
+            frames,
+            ssa,
+            loops,
+            block_of,
+            takes,
+            changes,
+            hands_back,
+            callees_hand_back,
+        }))
     }
 
     /// What each thread allocates is looked at as if it were in its frame, call by call: in iterations it may

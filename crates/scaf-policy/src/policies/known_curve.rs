@@ -70,9 +70,7 @@ impl Grid {
         let last = (most > least).then(|| At::new(most));
         [At::new(least)].into_iter().chain(between).chain(last)
     }
-}
 
-impl Grid {
     /// DoPs from `least` to `most` between which what a team of that size does is a straight line: both ends
     /// of each step if it is kept.
     pub fn steps(&self, team: u32, least: u32, most: u32) -> Box<dyn Iterator<Item = u32> + '_> {

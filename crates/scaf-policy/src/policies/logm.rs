@@ -31,8 +31,7 @@ impl Policy for LogM {
 
 impl LogM {
     fn decide(&mut self, machine: &Machine, programs: &[&Program]) -> Vec<Share> {
-        let fit = |program: &Program| LogModel::of(program);
-        self.fits.update(machine, programs, fit);
+        self.fits.update(machine, programs, LogModel::of);
         if let Some(shares) = super::divide::without_choice(machine, programs) {
             return shares;
         }
