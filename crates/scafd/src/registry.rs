@@ -8,6 +8,7 @@ mod evidence;
 mod fill;
 mod grant;
 mod identity;
+mod kept_team;
 mod mechanism;
 mod phase;
 mod program;

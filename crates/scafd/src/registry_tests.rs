@@ -73,6 +73,25 @@ pub(crate) fn grant(p: &mut Program, dop: u32, at_ns: u64) {
 }
 
 #[test]
+fn policies_are_told_of_a_team_that_is_kept_but_not_while_its_code_is_inspected() {
+    let mut p = program(1);
+    grant(&mut p, 3, 10);
+    let gathered = Seen { mechanism: Some(Mechanism::Gather), natural: 4, ..seen(3, 0) };
+    let told = |p: &mut Program| {
+        (0..4).for_each(|_| p.measured(gathered, false));
+        p.request().fixed_team
+    };
+    assert_eq!(told(&mut p), 0, "it may turn out to be resizable");
+    p.code.teams = Teams::Fixed("it depends on their size".into());
+    assert_eq!(told(&mut p), 4);
+    p.code.find_rigid("it spins".into());
+    assert_eq!(p.request().fixed_team, 0);
+    p.code.yields();
+    p.ungrant("alone".into(), 20);
+    assert_eq!(p.request().fixed_team, 0);
+}
+
+#[test]
 fn what_a_team_of_before_does_is_not_measured_as_the_larger_dop_that_was_granted() {
     let mut p = program(1);
     grant(&mut p, 1, 10);

@@ -1,6 +1,7 @@
 //! What is known of a program's speedup, by its page, clock, counters, steps, serial experiments and earlier
 //! runs.
 
+use super::kept_team::KeptTeam;
 use super::steps::Steps;
 use crate::control;
 use crate::estimate::{Bounds, Meter, Page, Seen};
@@ -37,6 +38,7 @@ pub struct Evidence {
     pub trials: Trials,
     pub steps: Steps,
     pub seen: Option<Seen>,
+    pub kept_team: KeptTeam,
     /// Contexts that its threads want on average, where it is measured from outside.
     pub demand: Option<f64>,
     useful: Useful,
@@ -63,6 +65,7 @@ impl Evidence {
             trials: Trials::default(),
             steps: Steps::default(),
             seen: None,
+            kept_team: KeptTeam::default(),
             demand: None,
             useful: Useful::new(rc_s),
             outlived: false,

@@ -112,9 +112,15 @@ impl Program {
             idle: self.phase.idle,
             background: self.reach.is_background(),
             team: 0,
-            fixed_team: 0,
+            fixed_team: self.fixed_team(),
             rigid: self.code.rigid().is_some(),
         }
+    }
+
+    /// The team that it keeps; a rigid program's and an unmanaged one's don't matter.
+    fn fixed_team(&self) -> u32 {
+        let follows = self.grant.dop.is_some() && self.code.rigid().is_none();
+        if follows { self.evidence.kept_team.size() } else { 0 }
     }
 
     /// Records a decision. True if DoP or PUs changed, so that it has to be applied.
@@ -132,6 +138,9 @@ impl Program {
     pub fn measured(&mut self, seen: Seen, stepped: bool) {
         // A smaller team from before the grant says nothing of the DoP that was granted.
         self.evidence.seen = Some(seen);
+        let may_be_resized = self.resizes() || self.code.teams == Teams::Pending;
+        let contexts = (self.contexts(), self.natural());
+        self.evidence.kept_team.look(&seen, contexts, may_be_resized);
         let outlived = self.grant.outlived_by(&seen);
         self.evidence.measured(&seen, self.contexts(), !stepped && !self.lends_all(), outlived);
     }
