@@ -209,6 +209,15 @@ pub struct SimMixes {
     /// Which rows of the table
     #[arg(long, default_value = "traditional")]
     pub kind: String,
+    /// So many random mixes of programs that keep their teams and programs that don't, on 16 to 1,024
+    /// contexts, half of them with short programs that come and go
+    #[arg(long, value_name = "MIXES", num_args = 0..=1, default_missing_value = "1000",
+        requires = "curves", conflicts_with = "pus", value_parser = clap::value_parser!(u32)
+        .range(1..=100_000))]
+    pub teams: Option<u32>,
+    /// Do as if the daemon didn't know which teams are kept
+    #[arg(long, requires = "teams")]
+    pub untold: bool,
     /// Contexts
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32)
         .range(2..=1024))]

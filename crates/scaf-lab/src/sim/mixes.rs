@@ -1,6 +1,7 @@
-//! `scaf sim mixes`: policies in a closed loop with programs of known speedups, against the best possible.
+//! `scaf sim mixes`: policies in a closed loop with programs of known speedups, against the best possible;
+//! [`super::teams`] has those with kept teams.
 
-use super::known;
+use super::{known, teams};
 use crate::cli::SimMixes;
 use anyhow::{Context, Result, anyhow};
 use scaf_cli::bench::{Header, publish};
@@ -41,6 +42,9 @@ struct PolicyReport {
 /// # Errors
 /// A file that is no table of speedups, or an unknown policy.
 pub fn run(flags: &SimMixes) -> Result<ExitCode> {
+    if let Some(mixes) = flags.teams {
+        return teams::run(flags, mixes);
+    }
     let setting = Setting {
         contexts: flags.pus,
         noise: flags.noise_pct / 100.0,

@@ -9,6 +9,7 @@ pub mod mixes;
 pub mod paper;
 pub mod replay;
 pub mod scenario;
+mod teams;
 
 use anyhow::{Context, Result, bail};
 use scaf_policy::POLICIES;

@@ -5,6 +5,7 @@ mod chaos;
 mod curve;
 #[cfg(test)]
 mod curve_tests;
+mod deviation;
 mod divide;
 mod equi;
 mod fits;

@@ -8,6 +8,7 @@ pub mod curves;
 pub mod oracle;
 mod program;
 mod setting;
+pub mod teams;
 
 pub use curves::{Curve, Family, TableError};
 

@@ -69,7 +69,7 @@ fn estimate(samples: &VecDeque<f64>) -> Estimate {
 }
 
 /// A number from the standard normal distribution (Box and Muller's method).
-fn normal(rng: &mut impl Rng) -> f64 {
+pub(super) fn normal(rng: &mut impl Rng) -> f64 {
     let (one, other): (f64, f64) = (rng.random(), rng.random());
     (-2.0 * (1.0 - one).ln()).sqrt() * (std::f64::consts::TAU * other).cos()
 }
