@@ -1,7 +1,7 @@
 //! `scaf sim mixes`: policies in a closed loop with programs of known speedups, against the best possible;
 //! [`super::teams`] has those with kept teams.
 
-use super::{known, teams};
+use super::{known, table_of_curves, teams};
 use crate::cli::SimMixes;
 use anyhow::{Context, Result, anyhow};
 use scaf_cli::bench::{Header, publish};
@@ -76,9 +76,7 @@ fn curves_of(flags: &SimMixes) -> Result<Vec<Curve>> {
         let family = families.iter().find(|family| family.name == name).ok_or_else(unknown)?;
         return Ok(family.curves.clone());
     }
-    let file = flags.curves.as_ref().context("say --curves FILE or --family NAME")?;
-    let text = std::fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
-    curves::from_csv(&text, &flags.kind, flags.pus).with_context(|| format!("{}", file.display()))
+    table_of_curves(flags, flags.pus)
 }
 
 fn policy(name: &str, curves: &[Curve], setting: &Setting) -> Result<PolicyReport> {

@@ -11,9 +11,11 @@ pub mod replay;
 pub mod scenario;
 mod teams;
 
+use crate::cli::SimMixes;
 use anyhow::{Context, Result, bail};
 use scaf_policy::POLICIES;
 use scaf_sim::Outcome;
+use scaf_sim::mixes::{Curve, curves};
 use scaf_sim::paper::Figure;
 use serde::Serialize;
 use std::path::Path;
@@ -63,4 +65,11 @@ fn list(heading: &str, lines: &[String]) -> String {
         text += &format!("  - {line}\n");
     }
     text
+}
+
+/// The rows of the file's table, on so many contexts.
+fn table_of_curves(flags: &SimMixes, contexts: u32) -> Result<Vec<Curve>> {
+    let file = flags.curves.as_ref().context("say --curves FILE or --family NAME")?;
+    let text = std::fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
+    curves::from_csv(&text, &flags.kind, contexts).with_context(|| format!("{}", file.display()))
 }

@@ -1,6 +1,6 @@
 //! `scaf sim mixes --teams`: mixes of programs that keep their teams and programs that don't.
 
-use super::known;
+use super::{known, table_of_curves};
 use crate::cli::SimMixes;
 use anyhow::{Context, Result};
 use scaf_cli::bench::{Header, publish};
@@ -24,20 +24,18 @@ struct Report {
 #[derive(Serialize)]
 struct PolicyReport {
     name: String,
-    /// Of all work, from the first moment on.
-    mean_pct_of_oracle: f64,
-    worst_pct_of_oracle: f64,
-    mean_pct_of_floored_oracle: f64,
-    worst_pct_of_floored_oracle: f64,
+    /// All mixes.
+    #[serde(flatten)]
+    all: Part,
     worst_program_vs_equi_ratio: f64,
     mean_vs_equi_ratio: f64,
-    worst_vs_equi_ratio: f64,
     /// Mixes in which all programs stay.
     long: Part,
     /// Mixes in which short ones come and go.
     short: Part,
 }
 
+/// Of all work, from the first moment on.
 #[derive(Serialize)]
 struct Part {
     mean_pct_of_oracle: f64,
@@ -64,9 +62,7 @@ pub(super) fn run(flags: &SimMixes, mixes: u32) -> Result<ExitCode> {
         steps: !flags.untold,
         ..TeamSetting::default()
     };
-    let file = flags.curves.as_ref().context("say --curves FILE")?;
-    let text = std::fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
-    let table = curves::from_csv(&text, &flags.kind, MEASURED)?;
+    let table = table_of_curves(flags, MEASURED)?;
     let families = curves::families(MEASURED);
     let mixes: Vec<TeamMix> =
         (0..setting.mixes).map(|number| draw(number, &table, &families, &setting)).collect();
@@ -110,27 +106,24 @@ fn done(name: &str, mixes: &[TeamMix], setting: &TeamSetting) -> Result<Vec<Vec<
 
 fn summary(name: &str, rows: &[Row]) -> PolicyReport {
     let all: Vec<&Row> = rows.iter().collect();
-    let part = |short: bool| -> Part {
-        let rows: Vec<&Row> = rows.iter().filter(|row| row.short == short).collect();
-        Part {
-            mean_pct_of_oracle: mean(&rows, |row| row.pct),
-            worst_pct_of_oracle: worst(&rows, |row| row.pct),
-            mean_pct_of_floored_oracle: mean(&rows, |row| row.floored_pct),
-            worst_pct_of_floored_oracle: worst(&rows, |row| row.floored_pct),
-            worst_vs_equi_ratio: worst(&rows, |row| row.vs_equi),
-        }
-    };
+    let (short, long): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.short);
     PolicyReport {
         name: name.to_owned(),
-        mean_pct_of_oracle: mean(&all, |row| row.pct),
-        worst_pct_of_oracle: worst(&all, |row| row.pct),
-        mean_pct_of_floored_oracle: mean(&all, |row| row.floored_pct),
-        worst_pct_of_floored_oracle: worst(&all, |row| row.floored_pct),
+        all: part(&all),
         worst_program_vs_equi_ratio: worst(&all, |row| row.worst_program),
         mean_vs_equi_ratio: mean(&all, |row| row.vs_equi),
-        worst_vs_equi_ratio: worst(&all, |row| row.vs_equi),
-        long: part(false),
-        short: part(true),
+        long: part(&long),
+        short: part(&short),
+    }
+}
+
+fn part(rows: &[&Row]) -> Part {
+    Part {
+        mean_pct_of_oracle: mean(rows, |row| row.pct),
+        worst_pct_of_oracle: worst(rows, |row| row.pct),
+        mean_pct_of_floored_oracle: mean(rows, |row| row.floored_pct),
+        worst_pct_of_floored_oracle: worst(rows, |row| row.floored_pct),
+        worst_vs_equi_ratio: worst(rows, |row| row.vs_equi),
     }
 }
 
@@ -159,17 +152,17 @@ fn table_of(report: &Report) -> String {
     ]);
     for policy in &report.policies {
         let percents = [
-            policy.mean_pct_of_oracle,
-            policy.worst_pct_of_oracle,
-            policy.mean_pct_of_floored_oracle,
-            policy.worst_pct_of_floored_oracle,
+            policy.all.mean_pct_of_oracle,
+            policy.all.worst_pct_of_oracle,
+            policy.all.mean_pct_of_floored_oracle,
+            policy.all.worst_pct_of_floored_oracle,
             policy.long.mean_pct_of_oracle,
             policy.long.worst_pct_of_oracle,
             policy.short.mean_pct_of_oracle,
             policy.short.worst_pct_of_oracle,
         ];
         let ratios =
-            [policy.mean_vs_equi_ratio, policy.worst_vs_equi_ratio, policy.worst_program_vs_equi_ratio];
+            [policy.mean_vs_equi_ratio, policy.all.worst_vs_equi_ratio, policy.worst_program_vs_equi_ratio];
         let cells = percents.iter().map(|it| format!("{it:.1}"));
         let cells = cells.chain(ratios.iter().map(|it| format!("{it:.3}")));
         table.add_row(std::iter::once(policy.name.clone()).chain(cells).collect::<Vec<_>>());

@@ -93,7 +93,7 @@ fn run_mix(policy: &mut dyn Policy, mix: &[&Curve], setting: &Setting, stream: u
     let mut rng = ChaCha8Rng::seed_from_u64(setting.seed);
     rng.set_stream(stream);
     let contexts = setting.contexts;
-    let equal: Vec<f64> = equal(mix, contexts);
+    let equal = equal(contexts, mix.iter().map(|curve| (*curve, 0)));
     let floors: Vec<f64> = equal.iter().map(|speedup| speedup * setting.floor).collect();
     let mut programs: Vec<Running> =
         mix.iter().zip(0..).map(|(curve, id)| Running::new(id, curve, setting)).collect();
@@ -141,13 +141,14 @@ fn run_mix(policy: &mut dyn Policy, mix: &[&Curve], setting: &Setting, stream: u
     }
 }
 
-fn equal(mix: &[&Curve], contexts: u32) -> Vec<f64> {
-    let programs: Vec<Program> =
-        (0..mix.len() as u64).map(|id| Program::new(ProgramId(id), contexts)).collect();
+/// Speedups on equal parts, of curves whose programs keep teams of that size (0: don't).
+fn equal<'a>(contexts: u32, mix: impl Iterator<Item = (&'a Curve, u32)> + Clone) -> Vec<f64> {
+    let program = |((_, fixed_team), id)| Program { fixed_team, ..Program::new(ProgramId(id), contexts) };
+    let programs: Vec<Program> = mix.clone().zip(1..).map(program).collect();
     let equi = by_name("equi", &Settings::default());
     let shares = equi.map(|mut equi| equi.allocate(&Machine::new(contexts, 0.0), &programs).shares);
     let dops = shares.unwrap_or_default().into_iter().map(|share| dop_of(share.dop, contexts));
-    mix.iter().zip(dops).map(|(curve, dop)| curve.at(dop)).collect()
+    mix.zip(dops).map(|((curve, _), dop)| curve.at(dop)).collect()
 }
 
 fn dop_of(dop: Dop, contexts: u32) -> u32 {

@@ -18,7 +18,7 @@ use super::curves::Curve;
 use super::oracle;
 use crate::scenario::Mechanisms;
 use member::Member;
-use scaf_policy::{Dop, Machine, Policy, Program, ProgramId, Settings, allocate, by_name};
+use scaf_policy::{Machine, Policy, Program, allocate};
 
 /// The most work that can be done in a mix, in seconds of one context: with the best division between any two
 /// arrivals or departures.
@@ -40,25 +40,13 @@ pub fn best(mix: &TeamMix, setting: &TeamSetting) -> Best {
         if visits.is_empty() {
             continue;
         }
-        let floors: Vec<f64> = equal(mix.contexts, &visits).iter().map(|s| s * setting.floor).collect();
+        let equal = super::equal(mix.contexts, visits.iter().map(|visit| (&visit.curve, visit.team)));
+        let floors: Vec<f64> = equal.iter().map(|speedup| speedup * setting.floor).collect();
         let s = pair[1] - pair[0];
         best.free += s * oracle::best(mix.contexts, &curves, &[]);
         best.floored += s * oracle::best(mix.contexts, &curves, &floors);
     }
     best
-}
-
-/// Speedups on equal parts, in steps.
-fn equal(contexts: u32, visits: &[&Visit]) -> Vec<f64> {
-    let program = |(visit, id): (&&Visit, u64)| Program {
-        fixed_team: visit.team,
-        ..Program::new(ProgramId(id), contexts)
-    };
-    let programs: Vec<Program> = visits.iter().zip(1..).map(program).collect();
-    let equi = by_name("equi", &Settings::default());
-    let shares = equi.map(|mut equi| equi.allocate(&Machine::new(contexts, 0.0), &programs).shares);
-    let dops = shares.unwrap_or_default().into_iter().map(|share| super::dop_of(share.dop, contexts));
-    visits.iter().zip(dops).map(|(visit, dop)| visit.curve.at(dop)).collect()
 }
 
 /// The same curve with what it loses by more contexts left out: these may be left idle.
@@ -111,10 +99,7 @@ pub fn run(policy: &mut dyn Policy, mix: &TeamMix, setting: &TeamSetting) -> Vec
         }
         let shares = allocate(policy, &Machine::new(mix.contexts, now_s), &seen).shares;
         for (member, share) in members.iter_mut().zip(shares) {
-            match share.dop {
-                Dop::Contexts(dop) => member.grant(dop, now_s, &mechanisms),
-                Dop::Unmanaged => member.grant(mix.contexts, now_s, &mechanisms),
-            }
+            member.grant(super::dop_of(share.dop, mix.contexts), now_s, &mechanisms);
         }
     }
     done

@@ -1,6 +1,7 @@
 use super::*;
 use crate::mixes::curves;
 use proptest::prelude::*;
+use scaf_policy::{Settings, by_name};
 
 const TABLE: &str = include_str!("../../../../../fixtures/papers/taco_table1_speedups.csv");
 
